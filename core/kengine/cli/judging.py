@@ -1,0 +1,210 @@
+"""What verify, time and compile have in common: candidates in, verdicts out, each told as soon as it is there."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kengine.cli import console
+from kengine.cli.failure import debugging, hint_for, say, worst
+from kengine.errors import KengineError, UsageError
+from kengine.model import Status, Verdict
+from kengine.report.plain import clean
+
+if TYPE_CHECKING:
+    from kengine.cli.options import Choice
+    from kengine.config import Plan
+    from kengine.model import TargetInfo
+    from kengine.tasks.item import Item
+
+ERROR_SCHEMA = "kengine.error/1"
+"""Schema of the line that --json writes for a candidate that got no verdict."""
+
+
+@dataclass
+class Results:
+    """Everything that came out so far: verdicts, and (file, kind, message) for files that got none."""
+
+    verdicts: list[Verdict] = field(default_factory=list)
+    errors: list[tuple[str, str, str]] = field(default_factory=list)
+    codes: list[int] = field(default_factory=list)
+
+    @property
+    def exit_code(self) -> int:
+        """The worst of all."""
+        return worst(self.codes)
+
+
+@dataclass(frozen=True)
+class Output:
+    """How to tell it: JSON lines or text, an HTML report or none, with or without the lines around it."""
+
+    as_json: bool
+    html: Path | None
+    quiet: bool
+
+
+def judge(
+    files: Sequence[str], task: Path | None, backend: str | None, target: tuple[str, ...], output: Output,
+    run: Path | None = None, full: bool = False, **given: Any,
+) -> int:  # fmt: skip
+    """Judge every candidate on every chosen target, print the results, and return the exit code.
+
+    What was finished is printed even when the rest is interrupted. `given`: options of the command line, None where
+    not given; they go over the project's configuration. full: tell every verdict in full, not only a single one.
+    """
+    from kengine import config
+    from kengine.cli import options
+    from kengine.cli.files import check_file, expand
+
+    settings = config.read()
+    compile_for, jobs = given.pop("compile_for", ()), given.pop("jobs", None)
+    choice = options.choose(settings, backend, target, compile_for=compile_for, jobs=jobs)
+    plan = options.merge_plan(settings.plan, **given)
+    if task is not None:
+        check_file(task, "a task")
+    paths = expand(files, task)
+    results = Results()
+    if output.html is not None:
+        _check_writable(output.html)
+    try:
+        items = list(_load(paths, task, results, output))
+        if items:
+            for backend, target in choice.pairs:
+                _judge_on(backend, target, items, choice, plan, run, results, output)
+    finally:
+        tell(results, output, full)
+    return results.exit_code
+
+
+def _load(paths: Sequence[Path], task: Path | None, results: Results, output: Output) -> Iterator[Item]:
+    from kengine import tasks
+
+    for path in paths:
+        try:
+            item = tasks.load([path], task)
+        except KengineError as error:
+            _fail(results, str(path), error, output)
+        except OSError as error:
+            _fail(results, str(path), UsageError(f"{path}: cannot be read: {error.strerror or error}"), output)
+        else:
+            yield replace(item, key=str(path))
+
+
+def _judge_on(
+    backend: str | None, target: str | None, items: list[Item], choice: Choice, plan: Plan, run: Path | None,
+    results: Results, output: Output,
+) -> None:  # fmt: skip
+    from kengine.engine import Engine
+
+    workers = min(choice.workers or 1 << 30, len(items), default_workers())
+    engine = Engine(backend, target, compile_for=choice.compile_for, plan=plan, workers=choice.workers or workers, run=run)
+    # A bar and JSON lines on one terminal would write over each other.
+    silent = output.quiet or (output.as_json and sys.stdout.isatty())
+    with engine, console.progress(len(items), "judging", silent) as bar:
+        announce(engine.info, choice.compile_for, output)
+        outcomes: Iterable[Verdict | KengineError] = engine.verify_many(items, return_exceptions=True)
+        for item, outcome in zip(items, outcomes):
+            if isinstance(outcome, Verdict):
+                keep(results, outcome, output)
+                bar.advance(f"{item.key} {outcome.status}")
+            else:
+                _fail(results, item.key, outcome, output)
+                bar.advance(f"{item.key} {type(outcome).__name__}")
+
+
+def default_workers() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def announce(info: TargetInfo, compile_for: Sequence[str], output: Output) -> None:
+    """The first line: which target was chosen, and whether it is an emulator."""
+    if output.quiet:
+        return
+    line = f"target {info.target}: {'an emulator, it says nothing about speed' if info.emulated else 'a device'}"
+    beside = compile_for or [str(t) for t in info.companions]
+    if beside:
+        line += f"; compiled for {', '.join(beside)} beside it"
+    if info.note:
+        line += f" ({info.note})"
+    _aside(line, output)
+
+
+def _aside(line: str, output: Output) -> None:
+    """A line around the results: on stdout, or with --json on stderr when a person is looking."""
+    if not output.as_json:
+        click.echo(clean(line))
+    elif sys.stderr.isatty():
+        click.echo(clean(line), err=True)
+
+
+def keep(results: Results, verdict: Verdict, output: Output) -> None:
+    """Note a verdict; with --json it is written at once, so that nothing finished is ever lost."""
+    from kengine import codec
+
+    results.verdicts.append(verdict)
+    results.codes.append(code_of(verdict))
+    if output.as_json:
+        click.echo(codec.dumps(verdict))
+
+
+def _fail(results: Results, file: str, error: KengineError, output: Output) -> None:
+    if debugging():
+        traceback.print_exception(type(error), error, error.__traceback__)
+    kind = type(error).__name__
+    results.errors.append((file, kind, str(error)))
+    results.codes.append(error.exit_code)
+    if output.as_json:
+        body = {"schema": ERROR_SCHEMA, "error": kind, "message": str(error), "candidate": file, "exit_code": error.exit_code}
+        click.echo(json.dumps(body, separators=(",", ":")))
+    message = str(error) or kind
+    say("error", message if file in message else f"{file}: {message}")
+    if hint := hint_for(error):
+        say("hint", hint)
+
+
+def code_of(verdict: Verdict) -> int:
+    """Exit code of one verdict: 0 passed, 4 cannot be judged here, 1 failed."""
+    return {Status.passed: 0, Status.unsupported: 4}.get(verdict.status, 1)
+
+
+def tell(results: Results, output: Output, full: bool = False) -> None:
+    """The end: one verdict in full or the table of many, and the HTML report."""
+    if output.html is not None and (results.verdicts or results.errors):
+        from kengine.report.html import write_page
+
+        try:
+            write_page(output.html, results.verdicts, results.errors)
+        except OSError as error:
+            raise UsageError(f"--html {output.html}: cannot be written: {error.strerror or error}") from error
+        if not output.quiet:
+            _aside(f"report: {output.html}", output)
+    if output.as_json or not results.verdicts:
+        return
+    from kengine.report.table import verdict_table
+    from kengine.report.text import verdict_text
+
+    out = console.stdout()
+    single = len(results.verdicts) == 1 and not results.errors
+    for verdict in results.verdicts if full or single else ():
+        out.print(verdict_text(verdict))
+        out.print()
+    if not single:
+        out.print(verdict_table(results.verdicts, results.errors))
+
+
+def _check_writable(path: Path) -> None:
+    folder = path.parent
+    if path.is_dir():
+        raise UsageError(f"--html {path}: is a folder, expected a file to write")
+    if not folder.is_dir():
+        raise UsageError(f"--html {path}: there is no folder {folder}")

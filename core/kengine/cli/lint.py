@@ -1,0 +1,92 @@
+"""`kengine lint`: look at the text of candidates."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kengine.cli import options
+
+if TYPE_CHECKING:
+    from kengine.model import LintRecord, Target
+    from kengine.plugins.backend import Backend
+
+SCHEMA = "kengine.lint/1"
+"""Schema of the line that --json writes for one candidate."""
+
+
+@click.command("lint")
+@options.candidates
+@options.targets
+@click.option("--select", metavar="CODE", multiple=True, help="Only these rules, by code or prefix; may be repeated.")
+@click.option("--ignore", metavar="CODE", multiple=True, help="Not these rules, by code or prefix; may be repeated.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line on stdout, and nothing else.")
+def command(
+    files: tuple[str, ...], task: Path | None, backend: str | None, target: tuple[str, ...], select: tuple[str, ...],
+    ignore: tuple[str, ...], as_json: bool,
+) -> int:  # fmt: skip
+    """Look at the text of candidates and report findings; nothing is executed, no device or toolchain is needed."""
+    from kengine import config, lint, tasks
+    from kengine.cli.failure import say, worst
+    from kengine.cli.files import check_file, expand
+    from kengine.errors import KengineError
+
+    settings = config.read()
+    choice = options.choose(settings, backend, target)
+    options.merge_plan(settings.plan, select=select or None, ignore=ignore or None)
+    if task is not None:
+        check_file(task, "a task")
+    codes: list[int] = []
+    for where in choice.pairs:
+        loaded, chosen = _target(*where)
+        for path in expand(files, task):
+            try:
+                item = tasks.load([path], task)
+            except KengineError as error:
+                say("error", str(error) if str(path) in str(error) else f"{path}: {error}")
+                codes.append(error.exit_code)
+                continue
+            record = lint.check(item.candidate, item.task, chosen, loaded)
+            codes.append(int(any(f.severity == "reject" for f in record.findings)))
+            _tell(path, record, as_json)
+    return worst(codes)
+
+
+def _target(backend: str | None, target: str | None) -> tuple[Backend, Target]:
+    """Any target of the backend will do: a lint needs neither its device nor its toolchain."""
+    from kengine.engine import selection
+    from kengine.model import Target
+    from kengine.plugins import backend as backends
+
+    if target is not None:
+        wanted = Target.parse(target)
+        loaded = backends.load(wanted.backend)
+        return loaded, selection.find(loaded, wanted).target
+    assert backend is not None
+    loaded = backends.load(backend)
+    return loaded, loaded.targets()[0].target
+
+
+def _tell(path: Path, record: LintRecord, as_json: bool) -> None:
+    from kengine import codec
+    from kengine.report.plain import clean, count
+
+    if as_json:
+        body: dict[str, Any] = {"schema": SCHEMA, "candidate": str(path), **codec.to_json(record)}
+        click.echo(json.dumps(body, separators=(",", ":"), allow_nan=False))
+        return
+    for f in record.findings:
+        colour = "red" if f.severity == "reject" else "yellow"
+        place = f"{path}:{f.line}:{f.column}" if f.line else str(path)
+        click.echo(f"{clean(place)}: {click.style(f.code, fg=_colour(colour))} {f.severity}: {clean(f.message)}")
+    if not record.findings:
+        click.echo(f"{clean(str(path))}: no findings ({count(record.rules, 'rule')})")
+
+
+def _colour(name: str) -> str | None:
+    import os
+
+    return None if os.environ.get("NO_COLOR") else name

@@ -1,0 +1,188 @@
+"""All processes of one engine: its zygotes, the standby runners, the judges, and the folders they work in."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import tempfile
+import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kengine.engine.drain import Drain
+from kengine.engine.judge import Judge
+from kengine.engine.runner import Runner
+from kengine.engine.zygote import Recipe, Zygote
+from kengine.errors import InfraError, WorkerLost
+
+if TYPE_CHECKING:
+    from kengine.config import Limits, Plan
+    from kengine.model import TargetInfo, Task
+
+_ATTEMPTS = 3
+
+
+class Crew:
+    """Starts processes when they are first needed and keeps a few runners ready; thread-safe."""
+
+    def __init__(self, plan: Plan, standbys: int) -> None:
+        self._plan = plan
+        self._standbys = standbys
+        self._lock = threading.Lock()
+        self._zygotes: dict[str, Zygote] = {}
+        self._ready: dict[str, deque[Runner]] = {}
+        self._judges: dict[str, Judge] = {}
+        self._alive: set[Runner] = set()
+        self._numbers = itertools.count(1)
+        self._drain = Drain()
+        self._closed = False
+        self._root = Path(tempfile.mkdtemp(prefix="kengine-"))
+        os.chmod(self._root, 0o711)
+
+    @contextmanager
+    def runner(self, info: TargetInfo, module: str) -> Iterator[Runner]:
+        """Lend a ready runner for one candidate; it is killed in the end, and the next one is already being forked."""
+        runner = self._take(info, module)
+        try:
+            yield runner
+        finally:
+            self._discard(runner)
+
+    def judge(self, info: TargetInfo, task: Task) -> Judge:
+        """The long-lived judge of a device, for tasks that are trusted."""
+        recipe = _judge_recipe(info, task)
+        with self._lock:
+            judge = self._judges.get(recipe.key)
+            if judge is None:
+                zygote = self._zygote(recipe)
+                judge = Judge(lambda: self._fork(zygote, "judge", None), _open_timeout(self._plan, task))
+                self._judges[recipe.key] = judge
+        return judge
+
+    @contextmanager
+    def own_judge(self, info: TargetInfo, task: Task) -> Iterator[Judge]:
+        """A sandboxed judge for one self-referenced task, thrown away in the end: its text came with the candidate."""
+        recipe = _judge_recipe(info, task)
+        with self._lock:
+            zygote = self._zygote(recipe)
+        limits = _limits(self._plan.limits, info)
+        judge = Judge(lambda: self._fork(zygote, "judge", limits), _open_timeout(self._plan, task))
+        try:
+            yield judge
+        finally:
+            judge.close()
+            self._sweep()
+
+    def warm(self, info: TargetInfo, module: str) -> None:
+        """Start the zygote of a target and fork its standbys, so that the first candidate need not wait."""
+        recipe = _runner_recipe(info, module)
+        with self._lock:
+            zygote = self._zygote(recipe)
+        zygote.start()
+        self._refill(recipe, zygote, info)
+
+    def processes(self) -> dict[str, int | None]:
+        """Process numbers of zygotes and judges by name, for tests and reports."""
+        with self._lock:
+            named = {f"zygote {z.recipe.role} {z.recipe.target}".strip(): z.pid for z in self._zygotes.values()}
+            return {**named, **{f"judge {n}": j.pid for n, j in enumerate(self._judges.values())}}
+
+    def close(self) -> None:
+        """Kill every process and remove every folder; safe to call again."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            judges, zygotes, alive = list(self._judges.values()), list(self._zygotes.values()), list(self._alive)
+        for runner in alive:
+            runner.kill()
+        for zygote in zygotes:
+            zygote.close()
+        for judge in judges:
+            judge.close()
+        self._drain.close()
+        shutil.rmtree(self._root, ignore_errors=True)
+
+    def _take(self, info: TargetInfo, module: str) -> Runner:
+        recipe = _runner_recipe(info, module)
+        with self._lock:
+            zygote = self._zygote(recipe)
+        problem: InfraError | None = None
+        for _ in range(_ATTEMPTS):
+            with self._lock:
+                queue = self._ready.setdefault(recipe.key, deque())
+                runner = queue.popleft() if queue else None
+            try:
+                if runner is None:
+                    runner = self._fork(zygote, "runner", _limits(self._plan.limits, info))
+                self._refill(recipe, zygote, info)
+                runner.wait_ready()
+                return runner
+            except InfraError as error:
+                problem = error
+                if runner is not None:
+                    self._discard(runner)
+        raise problem or WorkerLost("no runner")
+
+    def _refill(self, recipe: Recipe, zygote: Zygote, info: TargetInfo) -> None:
+        with self._lock:
+            queue = self._ready.setdefault(recipe.key, deque())
+            missing = 0 if self._closed else self._standbys - len(queue)
+        for _ in range(missing):
+            runner = self._fork(zygote, "runner", _limits(self._plan.limits, info))
+            with self._lock:
+                queue.append(runner)
+
+    def _fork(self, zygote: Zygote, kind: str, limits: dict[str, Any] | None) -> Runner:
+        if self._closed:
+            raise WorkerLost("the engine is closed")
+        holder = f"{kind[0]}{next(self._numbers)}"
+        workdir = self._root / holder
+        workdir.mkdir(mode=0o777)
+        os.chmod(workdir, 0o777)  # the runner may have another uid; the umask must not lock it out
+        runner = Runner(zygote, self._drain, holder, kind, limits, str(workdir))
+        with self._lock:
+            self._alive.add(runner)
+        return runner
+
+    def _discard(self, runner: Runner) -> None:
+        runner.kill()
+        with self._lock:
+            self._alive.discard(runner)
+        shutil.rmtree(runner.workdir, ignore_errors=True)
+
+    def _sweep(self) -> None:
+        """Forget the throw-away judges that are gone, and their folders."""
+        with self._lock:
+            gone = [r for r in self._alive if r.ended]
+            self._alive.difference_update(gone)
+        for runner in gone:
+            shutil.rmtree(runner.workdir, ignore_errors=True)
+
+    def _zygote(self, recipe: Recipe) -> Zygote:
+        if self._closed:
+            raise WorkerLost("the engine is closed")
+        return self._zygotes.setdefault(recipe.key, Zygote(recipe))
+
+
+def _runner_recipe(info: TargetInfo, module: str) -> Recipe:
+    return Recipe("runner", str(info.target), module, info.preload, info.environ)
+
+
+def _judge_recipe(info: TargetInfo, task: Task) -> Recipe:
+    # numpy always; torch only for tasks that speak of it, since importing it takes longer than most verdicts.
+    preload = ("numpy", "torch") if info.device != "cpu" or "torch" in task.source else ("numpy",)
+    return Recipe("judge", preload=preload)
+
+
+def _limits(limits: Limits, info: TargetInfo) -> dict[str, Any]:
+    return {**asdict(limits), "device": info.device}
+
+
+def _open_timeout(plan: Plan, task: Task) -> float:
+    return task.spec.timeout_s or plan.task_timeout_s

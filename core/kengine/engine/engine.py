@@ -1,0 +1,154 @@
+"""The engine itself: one backend, one target, many candidates."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import threading
+import weakref
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kengine import __version__
+from kengine.config import Plan
+from kengine.engine import pipeline, selection
+from kengine.engine.batch import Batch, Pool
+from kengine.engine.crew import Crew
+from kengine.engine.device import Device
+from kengine.engine.job import Job
+from kengine.engine.store import Store
+from kengine.errors import InfraError, UsageError
+from kengine.model import Capability, TargetInfo, Verdict
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from kengine.tasks import Item
+
+_ATTEMPTS = 3
+
+
+class Engine:
+    """Judges candidates on one target; keeps its processes warm until it is closed.
+
+    backend, target: "triton" picks the device, else the emulator; "triton:sm_90" picks exactly that.
+    compile_for: further architectures to compile for beside the launch; default what the target names.
+    workers: candidates judged side by side; default the number of processors. run: folder that keeps verdicts, so
+    that a run that was killed goes on where it was. Raises UsageError, PluginError or TargetUnavailable at once.
+    """
+
+    def __init__(
+        self,
+        backend: str | None = None,
+        target: str | None = None,
+        *,
+        compile_for: Sequence[str] = (),
+        plan: Plan | None = None,
+        workers: int | None = None,
+        run: Path | str | None = None,
+    ) -> None:
+        self.plan = plan or Plan()
+        self.backend, self.info = selection.choose(
+            backend, target, self.plan.device_only, Capability.launch if self.plan.check else Capability.compile
+        )
+        self.compile_for = selection.find_all(self.backend, compile_for)
+        self._check_plan()
+        self.workers = workers or len(os.sched_getaffinity(0))
+        self.salt = self.plan.salt or secrets.token_hex(16)
+        self._store = Store(Path(run)) if run is not None else None
+        self._lock = threading.Lock()
+        self._device = Device()
+        self._begin()
+
+    @property
+    def target_info(self) -> TargetInfo:
+        """The target that launches, and what it can do here."""
+        return self.info
+
+    def warm(self) -> None:
+        """Start the processes now instead of with the first candidate."""
+        self._renew()
+        self._crew.warm(self.info, self.backend.module)
+
+    def verify(self, item: Item) -> Verdict:
+        """Judge one candidate.
+
+        Raises TaskError when the task is broken, InfraError when the machine failed three times in a row.
+        """
+        self._renew()
+        return self._verify(item)
+
+    def verify_many(self, items: Iterable[Item], return_exceptions: bool = False) -> Batch:
+        """Judge many; iterate the result with `for` or `async for`, verdicts come in the order of the items."""
+        self._renew()
+        return Batch(self._pool, self._verify, items, return_exceptions)
+
+    def processes(self) -> dict[str, int | None]:
+        """Process numbers by name: zygotes and judges."""
+        return self._crew.processes()
+
+    def close(self) -> None:
+        """End every process and remove every temporary file; safe to call again."""
+        self._finalizer()
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _begin(self) -> None:
+        self._pid = os.getpid()
+        self._crew = Crew(self.plan, standbys=self.workers)
+        self._pool = Pool(self.workers)
+        self._finalizer = weakref.finalize(self, _end, self._crew, self._pool, self._pid)
+
+    def _renew(self) -> None:
+        # After a fork the processes belong to the parent: leave them alone and start one's own.
+        with self._lock:
+            if os.getpid() != self._pid:
+                self._finalizer.detach()
+                self._begin()
+
+    def _verify(self, item: Item) -> Verdict:
+        key = self._key(item)
+        if self._store is not None and (kept := self._store.get(key)) is not None:
+            return kept
+        for attempt in range(_ATTEMPTS):
+            try:
+                verdict = pipeline.run(self._job(item), self._crew, self._device)
+                break
+            except InfraError:
+                if attempt == _ATTEMPTS - 1:
+                    raise
+        if self._store is not None:
+            self._store.put(key, verdict)
+        return verdict
+
+    def _job(self, item: Item) -> Job:
+        return Job(item.candidate, item.task, self.info, self.backend, self.plan, self.salt, self.compile_for)
+
+    def _key(self, item: Item) -> str:
+        plan = json.dumps(self.plan.to_json(), sort_keys=True)
+        parts = (item.candidate.digest, item.task.digest, str(self.info.target), plan, __version__, item.key)
+        return hashlib.sha256("\0".join((*parts, *map(str, self.compile_for))).encode()).hexdigest()
+
+    def _check_plan(self) -> None:
+        if self.plan.timed and Capability.time not in self.info.capabilities:
+            if self.info.emulated:
+                raise UsageError(f"{self.info.target} is an emulator: it can say what is right, never how fast it is")
+            raise UsageError(f"{self.info.target} cannot time here: {self.info.reasons.get('time', 'no reason given')}")
+
+
+def _end(crew: Crew, pool: Pool, pid: int) -> None:
+    if os.getpid() == pid:
+        crew.close()
+        pool.close()

@@ -1,0 +1,149 @@
+"""The engine's end of a judge: the trusted process that owns inputs, references and comparisons of one device."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from kengine import codec, wire
+from kengine.errors import CandidateFault, InfraError, TargetUnavailable, TaskError, UsageError, WorkerLost
+from kengine.model import Case, CaseView, Comparison, Task, TimeRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kengine.engine.runner import Runner
+
+_ERRORS: dict[str, type[Exception]] = {
+    "task": TaskError,
+    "usage": UsageError,
+    "unavailable": TargetUnavailable,
+    "infra": InfraError,
+}
+
+
+class OpenTask:
+    """What a judge says of a task that it has opened: cases and their views, and which were left out."""
+
+    def __init__(self, answer: dict[str, Any]) -> None:
+        self.id = str(answer["task_id"])
+        self.cases = tuple(codec.from_json(c, Case) for c in answer["cases"])
+        self.views = tuple(codec.from_json(v, CaseView) for v in answer["views"])
+        self.skipped = {str(k): str(v) for k, v in answer.get("skipped", {}).items()}
+        self.module = bool(answer.get("module"))
+        self.elapsed_ns = int(answer.get("elapsed_ns", 0))
+
+
+class Judge:
+    """A connection to one judge process, started by `fork` and started again when it is lost."""
+
+    def __init__(self, fork: Callable[[], Runner], open_timeout_s: float) -> None:
+        self._fork = fork
+        self._open_timeout_s = open_timeout_s
+        self._lock = threading.Lock()
+        self._process: Runner | None = None
+
+    def open(self, task: Task, salt: str, device: str, cases: int | None, screen: bool) -> OpenTask:
+        """Load and screen a task. Raises TaskError when it is broken or its reference does not end in time."""
+        body = {"task": codec.to_json(task), "salt": salt, "device": device, "cases": cases, "screen": screen}
+        try:
+            answer, _ = self.call("open", body, timeout_s=self._open_timeout_s)
+        except TimeoutError:
+            raise TaskError(
+                f"task {task.name}: its reference and inputs were not done within {self._open_timeout_s:g} s; "
+                "make the cases smaller or raise timeout_s in its block"
+            ) from None
+        return OpenTask(answer)
+
+    def lend(self, task: OpenTask, cases: Sequence[int], phase: str, holder: str) -> tuple[list[Any], list[int]]:
+        """Lend fresh inputs and poisoned sinks: bundles for the runner, and descriptors that the caller closes."""
+        answer, fds = self.call(
+            "lend", {"task_id": task.id, "cases": list(cases), "phase": phase, "holder": holder}, self._open_timeout_s
+        )
+        return list(answer["bundles"]), fds
+
+    def compare(
+        self, task: OpenTask, case: int, phase: str, holder: str, outputs: Any
+    ) -> tuple[Comparison, str, dict[str, Any]]:
+        """Compare what lies in a runner's sinks; `outputs` is the runner's own description and hostile."""
+        answer, _ = self.call(
+            "compare",
+            {"task_id": task.id, "case": case, "phase": phase, "holder": holder, "outputs": outputs},
+            self._open_timeout_s,
+        )
+        return codec.from_json(answer["comparison"], Comparison), str(answer.get("digest", "")), answer
+
+    def time(
+        self, task: OpenTask, cases: Sequence[int], runner: Runner, plan: dict[str, Any], timeout_s: float
+    ) -> tuple[TimeRecord | None, CandidateFault | None]:
+        """Time candidate and baseline in turn; the judge talks to the runner itself, by its own clock."""
+        answer, _ = self.call(
+            "time",
+            {"task_id": task.id, "cases": list(cases), "holder": runner.holder, "plan": plan},
+            timeout_s,
+            (runner.sock.fileno(),),
+        )
+        record = codec.from_json(answer["record"], TimeRecord) if answer.get("record") is not None else None
+        fault = answer.get("fault")
+        return record, CandidateFault(fault["status"], fault["message"]) if fault else None
+
+    def release(self, holder: str) -> None:
+        """Take back what was lent to a runner; a lost judge has nothing to take back."""
+        with suppress(InfraError, TimeoutError):
+            if self._process is not None:
+                self.call("release", {"holder": holder}, 30.0)
+
+    def call(
+        self, op: str, body: dict[str, Any], timeout_s: float, fds: tuple[int, ...] = ()
+    ) -> tuple[dict[str, Any], list[int]]:
+        """Ask for one thing. Raises what the judge says is wrong, WorkerLost when it died, TimeoutError at the end of
+        the time (the judge is then killed, since it cannot be interrupted)."""
+        with self._lock:
+            process = self._start()
+            try:
+                process.sock.settimeout(timeout_s)
+                wire.send(process.sock, {"op": op, **body}, fds)
+                answer, extra = wire.receive(process.sock, time.monotonic() + timeout_s)
+            except wire.WireTimeout as error:
+                self._stop()
+                raise TimeoutError(f"the judge did not answer '{op}' within {timeout_s:g} s") from error
+            except (wire.WireError, OSError) as error:
+                printed = process.output.text()[-1500:]
+                self._stop()
+                raise WorkerLost(f"the judge died during '{op}': {error}\n{printed}".rstrip()) from error
+        if not answer.get("ok"):
+            wire.close_all(extra)
+            raise _ERRORS.get(str(answer.get("error")), InfraError)(str(answer.get("message")))
+        return answer, extra
+
+    @property
+    def sandbox(self) -> tuple[str, ...]:
+        """Measures in force around this judge; empty for the engine's own long-lived ones."""
+        return self._process.sandbox if self._process else ()
+
+    @property
+    def pid(self) -> int | None:
+        """Process number, None when it does not run."""
+        return self._process.pid if self._process else None
+
+    def close(self) -> None:
+        """End the process."""
+        with self._lock:
+            self._stop()
+
+    def _start(self) -> Runner:
+        if self._process is None:
+            process = self._fork()
+            process.wait_ready()
+            self._process = process
+        return self._process
+
+    def _stop(self) -> None:
+        if self._process is not None:
+            with suppress(OSError):
+                self._process.sock.shutdown(socket.SHUT_RDWR)
+            self._process.kill()
+            self._process = None

@@ -1,0 +1,156 @@
+"""The engine's end of one runner: sends requests, waits with a deadline, and says how a runner that died has died.
+
+Nothing that a runner sends is believed beyond being data: every deviation is the candidate's fault. The single
+exception is the loss of the zygote, which the engine sees for itself.
+"""
+
+from __future__ import annotations
+
+import secrets
+import signal
+import socket
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from kengine import wire
+from kengine.errors import CandidateFault, InfraError, WorkerLost
+from kengine.model import Status
+
+if TYPE_CHECKING:
+    from kengine.engine.drain import Drain
+    from kengine.engine.zygote import Zygote
+
+_READY_S = 120.0
+_FAULTS = frozenset(s.value for s in Status) - {"passed", "lint_rejected", "wrong_result", "sham", "too_slow"}
+
+
+class Runner:
+    """One forked, sandboxed process that serves one candidate and is then killed with all it has started."""
+
+    def __init__(
+        self, zygote: Zygote, drain: Drain, holder: str, kind: str, limits: dict[str, Any] | None, workdir: str
+    ) -> None:
+        self.holder = holder
+        self.workdir = workdir
+        self.sandbox: tuple[str, ...] = ()
+        self._zygote = zygote
+        self._drain = drain
+        self._ended: str | None = None
+        ours, theirs = socket.socketpair()
+        self._read, write, self.output = drain.pipe()
+        try:
+            answer = zygote.ask(
+                {"op": "fork", "kind": kind, "limits": limits, "holder": holder, "workdir": workdir},
+                (theirs.fileno(), write),
+            )
+        except BaseException:
+            ours.close()
+            drain.forget(self._read)
+            raise
+        finally:
+            theirs.close()
+            wire.close_all([write])
+        if not answer.get("ok"):
+            ours.close()
+            drain.forget(self._read)
+            raise InfraError(f"no runner could be forked: {answer.get('message')}")
+        self._generation = zygote.generation
+        self.pid = int(answer["pid"])
+        self.sock = ours
+
+    def wait_ready(self) -> None:
+        """Wait for the first message, which precedes any candidate. Raises InfraError when it does not come."""
+        try:
+            message, fds = wire.receive(self.sock, time.monotonic() + _READY_S)
+        except wire.WireError as error:
+            printed = self.output.text()[-1500:]
+            self.kill()
+            raise WorkerLost(f"a runner died before it had a candidate: {error}\n{printed}".rstrip()) from error
+        wire.close_all(fds)
+        if message.get("op") != "ready":
+            self.kill()
+            raise WorkerLost(f"a runner could not get ready: {message.get('message', message)}")
+        self.sandbox = tuple(str(m) for m in message.get("sandbox", ()))
+
+    def request(self, op: str, body: dict[str, Any], timeout_s: float, fds: tuple[int, ...] = ()) -> dict[str, Any]:
+        """Ask for one thing. Raises CandidateFault for everything that goes wrong in the runner, WorkerLost when the
+        zygote itself is gone."""
+        nonce = secrets.randbits(53)
+        try:
+            self.sock.settimeout(timeout_s)
+            wire.send(self.sock, {"op": op, "n": nonce, **body}, fds)
+            reply, extra = wire.receive(self.sock, time.monotonic() + timeout_s)
+        except wire.WireTimeout:
+            self.kill()
+            raise CandidateFault("timed_out", f"no answer to '{op}' within {timeout_s:g} s") from None
+        except wire.WireClosed:
+            raise self._died(op) from None
+        except wire.WireError as error:
+            self.kill()
+            raise CandidateFault("tampered", f"the result channel carried garbage during '{op}': {error}") from None
+        wire.close_all(extra)
+        if reply.get("n") != nonce or not isinstance(reply.get("ok"), bool):
+            self.kill()
+            raise CandidateFault("tampered", f"the result channel carried an unasked-for answer during '{op}'")
+        if not reply["ok"]:
+            raise read_fault(reply.get("fault"))
+        return reply
+
+    @property
+    def ended(self) -> bool:
+        """Whether it has been killed."""
+        return self._ended is not None
+
+    def quiet(self) -> bool:
+        """Whether nothing waits on the channel: a runner speaks only when asked."""
+        self.sock.setblocking(False)
+        try:
+            return not self.sock.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return True
+
+    def kill(self) -> None:
+        """Kill the runner and everything that it has started; safe to call again."""
+        if self._ended is None:
+            self._ended = "killed"
+            with suppress(InfraError):
+                self._zygote.ask_running(self._generation, {"op": "kill", "pid": self.pid})
+        with suppress(OSError):
+            self.sock.close()
+        self._drain.forget(self._read)
+
+    def _died(self, op: str) -> CandidateFault:
+        answer = self._zygote.ask_running(self._generation, {"op": "reap", "pid": self.pid, "timeout_s": 1.0})
+        exited, status = bool(answer.get("exited")), int(answer.get("status") or 0)
+        self.kill()
+        if not exited:
+            return CandidateFault("crashed", f"it closed its result channel during '{op}'")
+        return CandidateFault(*describe_death(status, op, str(answer.get("reason") or "")))
+
+
+def describe_death(status: int, op: str, reason: str = "") -> tuple[str, str]:
+    """Turn a wait status into a verdict's status and a sentence; `reason` names a limit that the sandbox saw hit."""
+    note = f" ({reason})" if reason else ""
+    if status & 0x7F:
+        number = status & 0x7F
+        try:
+            name = signal.Signals(number).name
+        except ValueError:
+            name = f"signal {number}"
+        if number == signal.SIGXCPU:
+            return "timed_out", f"it used up its processor time during '{op}'{note}"
+        return "crashed", f"the process was killed by {name} during '{op}'{note}"
+    return "crashed", f"the process ended by itself with exit code {status >> 8} during '{op}'{note}"
+
+
+def read_fault(fault: Any) -> CandidateFault:
+    """Read the fault that a runner reports about its own candidate; anything malformed is tampering."""
+    if not isinstance(fault, dict) or not isinstance(fault.get("message"), str):
+        return CandidateFault("tampered", "the result channel carried a fault that is not one")
+    status, line, log = fault.get("status"), fault.get("line", 0), fault.get("log", "")
+    if status not in _FAULTS or not isinstance(line, int) or isinstance(line, bool) or not isinstance(log, str):
+        return CandidateFault("tampered", f"the result channel carried a fault with the status {status!r:.60}")
+    return CandidateFault(status, fault["message"][:4000], log[:60000], max(0, line))

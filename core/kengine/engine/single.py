@@ -1,0 +1,54 @@
+"""One candidate, one call: a batch of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kengine import tasks
+from kengine.engine.engine import Engine
+from kengine.model import Candidate, Task
+from kengine.tasks.item import Item
+
+if TYPE_CHECKING:
+    from kengine.config import Plan
+    from kengine.model import Verdict
+
+
+def verify(
+    candidate: Candidate | Path | str,
+    task: Task | Path | str | None = None,
+    *,
+    backend: str | None = None,
+    target: str | None = None,
+    compile_for: Sequence[str] = (),
+    plan: Plan | None = None,
+) -> Verdict:
+    """Judge one candidate and end every process again; an `Engine` is much faster for more than one.
+
+    candidate: a path, the text of a file (it has more than one line), or a parsed candidate with a parsed task.
+    task: the same for the task; None when the candidate's file holds reference and inputs too.
+    Raises UsageError (TaskError for a broken task), PluginError, TargetUnavailable or InfraError.
+    """
+    if isinstance(candidate, Candidate) and isinstance(task, Task):
+        item = Item(candidate, task)
+    else:
+        item = _read(candidate, task)
+    with Engine(backend, target, compile_for=compile_for, plan=plan, workers=1) as engine:
+        return engine.verify(item)
+
+
+def _read(candidate: Candidate | Path | str, task: Task | Path | str | None) -> Item:
+    from kengine.errors import UsageError
+
+    if isinstance(candidate, Candidate) or isinstance(task, Task):
+        raise UsageError("give candidate and task both as records, or both as paths or texts")
+    if isinstance(candidate, str) and "\n" in candidate:
+        text = None if task is None else Path(task).read_text() if not _is_text(task) else str(task)
+        return tasks.parse(candidate, "candidate.py", task_text=text)
+    return tasks.load([Path(candidate)], None if task is None else Path(task))
+
+
+def _is_text(value: Path | str) -> bool:
+    return isinstance(value, str) and "\n" in value

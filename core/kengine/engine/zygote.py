@@ -1,0 +1,207 @@
+"""The engine's end of a zygote: starts it, asks it for forks, and starts another when it dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal
+
+from kengine import wire
+from kengine.errors import InfraError, PluginLoadError, WorkerLost
+
+_START_S = 180.0
+_ANSWER_S = 30.0
+_KEPT_ENVIRONMENT = (
+    "PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
+    "ROCR_VISIBLE_DEVICES", "NEURON_RT_VISIBLE_CORES", "CUDA_HOME", "CUDA_PATH", "ROCM_PATH", "ROCM_HOME", "CC", "CXX",
+    "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES",
+)  # fmt: skip
+_BOOT = """
+import json, sys
+sys.path[:] = json.loads(sys.argv[1])
+from kengine.runner.zygote import main
+main(int(sys.argv[2]))
+"""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What makes two zygotes the same: role, backend module, target, environment and what is imported beforehand."""
+
+    role: Literal["runner", "judge"]
+    target: str = ""
+    module: str = ""
+    preload: tuple[str, ...] = ()
+    environ: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """Equal for equal recipes."""
+        return json.dumps([self.role, self.target, self.module, self.preload, sorted(self.environ.items())])
+
+
+class Zygote:
+    """A warm process that forks judges or runners on request; one request at a time, from any thread."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe = recipe
+        self.generation = 0
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._sock: socket.socket | None = None
+        self._log: Any = None
+
+    def start(self) -> None:
+        """Start the process if it does not run. Raises InfraError or PluginLoadError with what it printed."""
+        with self._lock:
+            self._start()
+
+    def ask(self, message: dict[str, Any], fds: tuple[int, ...] = (), timeout_s: float = _ANSWER_S) -> dict[str, Any]:
+        """Send one request and wait for its answer. Raises WorkerLost when the zygote is gone or mute."""
+        with self._lock:
+            self._start()
+            return self._ask(message, fds, timeout_s)
+
+    def ask_running(self, generation: int, message: dict[str, Any]) -> dict[str, Any]:
+        """Like `ask`, but only of the process that had this generation; another one knows nothing of its children."""
+        with self._lock:
+            if self._sock is None or self.generation != generation or self._dead():
+                raise WorkerLost(f"the zygote of {self._name} is gone, and all its children with it")
+            return self._ask(message, (), _ANSWER_S)
+
+    def close(self) -> None:
+        """End the process and all its children."""
+        with self._lock:
+            self._stop()
+
+    @property
+    def pid(self) -> int | None:
+        """Process number, None when it does not run."""
+        return self._process.pid if self._process else None
+
+    @property
+    def _name(self) -> str:
+        return self.recipe.target or self.recipe.role
+
+    def _dead(self) -> bool:
+        return self._process is None or self._process.poll() is not None
+
+    def _start(self) -> None:
+        if self._sock is not None and not self._dead():
+            return
+        self._stop()
+        self.generation += 1
+        ours, theirs = socket.socketpair()
+        path = search_path(self.recipe.module)
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-c", _BOOT, json.dumps(path), str(theirs.fileno())],
+                pass_fds=(theirs.fileno(),),
+                env=environment(self.recipe.environ),
+                stdin=subprocess.DEVNULL,
+                stdout=self._log,
+                stderr=self._log,
+                cwd="/",
+                start_new_session=True,
+            )
+        except OSError as error:
+            ours.close()
+            raise InfraError(f"cannot start a process for {self._name}: {error}") from error
+        finally:
+            theirs.close()
+        self._sock = ours
+        answer = self._ask(
+            {
+                "op": "start",
+                "target": self.recipe.target,
+                "module": self.recipe.module or None,
+                "preload": list(self.recipe.preload),
+                "path": path,
+                "role": self.recipe.role,
+            },
+            (),
+            _START_S,
+        )
+        if not answer.get("ok"):
+            printed = self._printed()
+            self._stop()
+            raise PluginLoadError(f"{self._name} could not be warmed up: {answer.get('message')}\n{printed}".rstrip())
+
+    def _ask(self, message: dict[str, Any], fds: tuple[int, ...], timeout_s: float) -> dict[str, Any]:
+        assert self._sock is not None
+        try:
+            self._sock.settimeout(timeout_s)
+            wire.send(self._sock, message, fds)
+            answer, extra = wire.receive(self._sock, time.monotonic() + timeout_s)
+        except wire.WireError as error:
+            printed = self._printed()
+            self._stop()
+            raise WorkerLost(f"the zygote of {self._name} was lost: {error}\n{printed}".rstrip()) from error
+        wire.close_all(extra)
+        return answer
+
+    def _printed(self) -> str:
+        with suppress(OSError, ValueError):
+            self._log.seek(0)
+            return str(self._log.read()[-2000:].decode(errors="replace"))
+        return ""
+
+    def _stop(self) -> None:
+        if self._sock is not None:
+            self._sock.close()
+            self._sock = None
+        if self._process is not None:
+            try:
+                self._process.wait(timeout=3)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+            self._process = None
+        if self._log is not None:
+            self._log.close()
+            self._log = None
+
+
+def environment(extra: Mapping[str, str]) -> dict[str, str]:
+    """Write the environment of a zygote: a short list of this process's variables, one thread, the target's own."""
+    kept = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
+    return {**kept, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", **extra}
+
+
+def search_path(module: str) -> list[str]:
+    """List where a zygote may import from: the interpreter, installed packages, kengine and the backend's module.
+
+    The folder of the caller's script and the working directory are left out: a task file may lie there.
+    """
+    homes = {str(Path(p).resolve()) for p in (sys.prefix, sys.base_prefix, sys.exec_prefix)}
+    homes |= {str(Path(p).resolve()) for p in sysconfig.get_paths().values()}
+    paths = [p for p in sys.path if p and (_inside(p, homes) or Path(p).name in ("site-packages", "dist-packages"))]
+    roots = [_root("kengine")] + ([_root(module.partition(".")[0])] if module else [])
+    return paths + [root for root in roots if root and root not in paths]
+
+
+def _inside(path: str, homes: set[str]) -> bool:
+    resolved = Path(path).resolve()
+    return any(str(resolved) == home or Path(home) in resolved.parents for home in homes)
+
+
+def _root(package: str) -> str:
+    spec = find_spec(package)
+    if spec is None:
+        return ""
+    if spec.submodule_search_locations:
+        return str(Path(next(iter(spec.submodule_search_locations))).parent)
+    return str(Path(spec.origin).parent) if spec.origin else ""

@@ -1,0 +1,211 @@
+"""From files or texts to one `Item`: a candidate, and the task that it is judged by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path, PurePath
+from typing import Literal, cast
+
+from kengine.errors import TaskError, UsageError
+from kengine.model import Candidate, SourceFile, Task
+from kengine.tasks import kernelbench, native, numpy_form
+from kengine.tasks.block import Block, candidate_options, check_keys, find_block, read_entry
+from kengine.tasks.cfamily import HEADERS, SUFFIXES, kernel_names
+from kengine.tasks.form import FORMS, Form, explain_near_miss, find_entry, find_form, likely_entries, top_level
+from kengine.tasks.item import Item
+from kengine.tasks.slice import slice_file
+from kengine.tasks.source import Source, SourceError, normalise, read_text
+from kengine.tasks.source import parse as parse_source
+from kengine.tasks.spec import read_name, read_spec
+
+Language = Literal["python", "cuda", "hip"]
+_CHECKS = {"function": native.check_task, "module": kernelbench.check_task, "numpy": numpy_form.check_task}
+_HELP = (
+    "expected one file with reference(*inputs), make_inputs(seed, device) and candidate(*inputs), "
+    "or Model, get_inputs(), get_init_inputs() and ModelNew; or a candidate and its task: --task FILE"
+)
+
+
+def load(files: Sequence[Path], task: Path | None = None) -> Item:
+    """Read one candidate and its task. The first file that is no header is the main one, the rest go with it.
+
+    Without `task`, one Python file holds both, or one of several files is a task without a candidate. Raises
+    UsageError for files that cannot be read and for a file that holds no candidate or no task, TaskError for a task
+    that is broken. A separate candidate that does not parse or lacks its entry is no error here: `examine` says what
+    is wrong with it, and its verdict does.
+    """
+    if not files:
+        raise UsageError("no file given; " + _HELP)
+    texts = [SourceFile(_short(path), normalise(read_text(Path(path)))) for path in files]
+    if task is None and len(texts) > 1:
+        alone = [i for i, file in enumerate(texts) if _is_task_alone(file)]
+        if len(alone) == 1:
+            judged = parse_task(texts[alone[0]].text, texts[alone[0]].path)
+            return _pair([f for i, f in enumerate(texts) if i != alone[0]], judged, str(files[0]))
+    if task is not None:
+        judged = parse_task(normalise(_read_task(Path(task))), _short(Path(task)))
+        return _pair(texts, judged, str(files[0]))
+    return _single(_main_first(texts), str(files[0]))
+
+
+def parse(text: str, name: str = "candidate.py", task_text: str | None = None, task_name: str = "task.py") -> Item:
+    """Read a candidate from text, with its task from another text or (None) from the same one; see `load`.
+
+    The suffix of `name` tells the language: .cu and .hip, else Python.
+    """
+    file = SourceFile(name, normalise(text))
+    if task_text is None:
+        return _single([file], name)
+    return _pair([file], parse_task(task_text, task_name), name)
+
+
+def parse_task(text: str, name: str = "task.py") -> Task:
+    """Read a task from text that holds nothing but the task. Raises TaskError with file, line and what is missing."""
+    source = _read_source(normalise(text), name)
+    names = top_level(source)
+    form = find_form(names)
+    if form is None:
+        raise explain_near_miss(names, name) or TaskError(f"{name}: holds no task; expected {_forms()}")
+    block = find_block(source.text, name)
+    if block is not None:
+        check_keys(block, backend_keys=read_entry(block) != "" or _has_candidate(source, form))
+    return _make_task(source, source.text, form, block, self_referenced=False)
+
+
+def pair(candidate: str, task: Task, name: str = "candidate.py") -> Item:
+    """Put a candidate's text beside a task that was read before; the way to judge many candidates by one task."""
+    return _pair([SourceFile(name, normalise(candidate))], task, name)
+
+
+def _single(files: list[SourceFile], key: str) -> Item:
+    main = files[0]
+    if _language(main.path) != "python":
+        raise UsageError(f"{main.path}: a {_language(main.path)} file holds no task; give one with --task FILE")
+    try:
+        source = parse_source(main.text, main.path)
+    except SourceError as error:
+        return _unreadable(main, error, key)
+    names = top_level(source)
+    form = find_form(names)
+    block = find_block(source.text, main.path)
+    if form is None:
+        near = explain_near_miss(names, main.path)
+        if near is not None:
+            raise near
+        raise UsageError(f"{main.path}: holds no task; {_HELP}")
+    if block is not None:
+        check_keys(block, backend_keys=True)
+    entry = find_entry(source, form, read_entry(block))
+    roots = form.reserved & set(names)
+    try:
+        halves = slice_file(source, roots, entry)
+    except SourceError as error:
+        return _unreadable(main, error, key)
+    task = _make_task(source, halves.task, form, block, self_referenced=True)
+    cut = SourceFile(main.path, halves.candidate)
+    return Item(Candidate((cut, *files[1:]), entry, "python", candidate_options(block)), task, key)
+
+
+def _pair(files: list[SourceFile], task: Task, key: str) -> Item:
+    files = _main_first(files)
+    main = files[0]
+    language = _language(main.path)
+    block = find_block(main.text, main.path, language)
+    if block is not None:
+        check_keys(block, backend_keys=True)
+    form = next(form for form in FORMS if form.name == task.form)
+    entry = read_entry(block) or _guess_entry(main, language, form)
+    return Item(Candidate(tuple(files), entry, language, candidate_options(block)), task, key)
+
+
+def _guess_entry(main: SourceFile, language: Language, form: Form) -> str:
+    """The likely entry of a separate candidate; the usual name when there is none, which `examine` then reports."""
+    if language != "python":
+        kernels = kernel_names(main.text)
+        usual = next((name for name in form.entries if name in kernels), "")
+        return usual or (kernels[-1] if len(kernels) == 1 else form.entries[0])
+    try:
+        source = parse_source(main.text, main.path)
+    except SourceError:
+        return form.entries[0]
+    names = top_level(source)
+    usual = next((name for name in form.entries if name in names), "")
+    likely = likely_entries(source, form)
+    return usual or (likely[0] if len(likely) == 1 else form.entries[0])
+
+
+def _unreadable(main: SourceFile, error: SourceError, key: str) -> Item:
+    """A single file that does not parse is a candidate that does not compile, if it is one of the forms at all."""
+    heads = set(re.findall(r"^(?:async\s+def|def|class)\s+([A-Za-z_]\w*)", main.text[:2_000_000], re.MULTILINE))
+    form = find_form(heads)
+    place = f"{main.path}:{error.line}" if error.line else main.path
+    if form is None:
+        raise UsageError(f"{place}: {error.message}")
+    task = Task(_stem(main.path), form.name, main.text, main.path, self_referenced=True)
+    return Item(Candidate((main,), form.entries[0]), task, key)
+
+
+def _make_task(source: Source, text: str, form: Form, block: Block | None, self_referenced: bool) -> Task:
+    spec = read_spec(block)
+    _CHECKS[form.name](source, spec)
+    name = read_name(block, _stem(source.name))
+    return Task(name, form.name, text, source.name, spec, self_referenced)
+
+
+def _read_source(text: str, name: str) -> Source:
+    try:
+        return parse_source(text, name)
+    except SourceError as error:
+        raise TaskError(
+            f"{name}:{error.line}: {error.message}" if error.line else f"{name}: {error.message}"
+        ) from error
+
+
+def _read_task(path: Path) -> str:
+    try:
+        return read_text(path)
+    except UsageError as error:
+        raise TaskError(f"the task cannot be read: {error}") from error
+
+
+def _has_candidate(source: Source, form: Form) -> bool:
+    return any(entry in top_level(source) for entry in form.entries)
+
+
+def _is_task_alone(file: SourceFile) -> bool:
+    if _language(file.path) != "python":
+        return False
+    try:
+        source = parse_source(file.text, file.path)
+    except SourceError:
+        return False
+    form = find_form(top_level(source))
+    return form is not None and not _has_candidate(source, form)
+
+
+def _main_first(files: list[SourceFile]) -> list[SourceFile]:
+    if not files:
+        raise UsageError("no candidate given, only a task; " + _HELP)
+    main = next((f for f in files if PurePath(f.path).suffix not in HEADERS), files[0])
+    return [main, *(f for f in files if f is not main)]
+
+
+def _language(path: str) -> Language:
+    return cast("Language", SUFFIXES.get(PurePath(path).suffix.lower(), "python"))
+
+
+def _short(path: Path) -> str:
+    """A path for people: relative to the working directory where it lies below it, else the file's name."""
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return path.name
+
+
+def _stem(path: str) -> str:
+    return PurePath(path).stem or "task"
+
+
+def _forms() -> str:
+    return "; or ".join(" and ".join(form.roots) for form in FORMS)

@@ -1,0 +1,1 @@
+"""Instructions, destination first; both generations' facades call these."""

@@ -1,0 +1,38 @@
+"""Mends for Triton's interpreter, one idea a file; `install` applies all of them to this process.
+
+A process that interprets cannot compile for a chip (Triton decides at import, from TRITON_INTERPRET), so this is
+only ever installed in a runner whose zygote started with TRITON_INTERPRET=1.
+"""
+
+from __future__ import annotations
+
+_installed = False
+
+
+def install() -> None:
+    """Mend the interpreter of this process, once. Needs TRITON_INTERPRET=1 in the environment before triton's import."""
+    global _installed
+    if _installed:
+        return
+    from kengine_triton.interpret import (
+        arithmetic,
+        assertion,
+        atomic,
+        autotune,
+        builder,
+        cast,
+        dot,
+        libdevice,
+        memory,
+        reduction,
+        rewriting,
+        scalar,
+        unsupported,
+    )
+
+    for part in (
+        builder, scalar, arithmetic, cast, dot, reduction, memory, atomic, libdevice, assertion, rewriting,
+        autotune, unsupported,
+    ):  # fmt: skip
+        part.install()
+    _installed = True
