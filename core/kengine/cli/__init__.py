@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -65,11 +66,16 @@ def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
         ctx.exit()
 
 
-@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(
+    cls=_Group,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Print the version."
 )
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """Verdicts on generated accelerator kernels: does it compile, is it right, does the kernel do the work, how fast
     is it?
 
@@ -78,11 +84,14 @@ def cli() -> None:
     4 a target is unavailable or cannot judge the candidate, 5 the machine failed, 130 interrupted.
     With several candidates the worst counts, in the order 5, 3, 2, 4, 1, 0.
     """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
 
 
 def main() -> NoReturn:
     """Run the command line and exit; the entry point of the script `kengine`."""
     signal.signal(signal.SIGTERM, _terminate)
+    warnings.showwarning = _Warner(warnings.showwarning)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -107,12 +116,29 @@ def run(args: list[str]) -> int:
     except Terminated:
         click.echo("kengine: terminated", err=True)
         return TERMINATED_EXIT
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):  # the second is how click ends a command whose reader went away
         return _hang_up()
     except Exception as error:  # whatever else: one line, and the traceback for those who ask for it
         from kengine.cli.failure import explain
 
         return explain(error)
+
+
+class _Warner:
+    """Shows kengine's own warnings as one line each and only once; all others as Python does."""
+
+    def __init__(self, other: Any) -> None:
+        self.other = other
+        self.said: set[str] = set()
+
+    def __call__(self, message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
+        if not category.__module__.startswith("kengine"):
+            self.other(message, category, *place, **more)
+        elif str(message) not in self.said:
+            from kengine.cli.failure import say
+
+            self.said.add(str(message))
+            say("warning", str(message))
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:

@@ -133,4 +133,4 @@ def _notes(info: TargetInfo) -> str:
     if info.note:
         parts.append(info.note)
     versions = ", ".join(f"{name} {version}" for name, version in info.versions.items())
-    return "; ".join(parts + [versions] if versions else parts)
+    return "; ".join([*parts, versions] if versions else parts)

@@ -14,7 +14,7 @@ from kengine.cli import options
 @options.candidates
 @options.targets
 @click.option("--compile-for", metavar="ARCH", multiple=True, help="Compile for this chip too; may be repeated.")
-@click.option("--run", type=click.Path(path_type=Path), metavar="DIR", help="Keep verdicts there and go on where it was.")
+@click.option("--run", type=click.Path(path_type=Path), metavar="DIR", help="Keep verdicts there, go on where it was.")
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Candidates side by side; default: processors.")
 @click.option("--timeout", "compile_timeout_s", type=float, metavar="S", help="Seconds for compiling for one target.")
 @options.output

@@ -78,8 +78,8 @@ def judge(
     try:
         items = list(_load(paths, task, results, output))
         if items:
-            for backend, target in choice.pairs:
-                _judge_on(backend, target, items, choice, plan, run, results, output)
+            for name, chosen in choice.pairs:
+                _judge_on(name, chosen, items, choice, plan, run, results, output)
     finally:
         tell(results, output, full)
     return results.exit_code
@@ -106,7 +106,9 @@ def _judge_on(
     from kengine.engine import Engine
 
     workers = min(choice.workers or 1 << 30, len(items), default_workers())
-    engine = Engine(backend, target, compile_for=choice.compile_for, plan=plan, workers=choice.workers or workers, run=run)
+    engine = Engine(
+        backend, target, compile_for=choice.compile_for, plan=plan, workers=choice.workers or workers, run=run
+    )
     # A bar and JSON lines on one terminal would write over each other.
     silent = output.quiet or (output.as_json and sys.stdout.isatty())
     with engine, console.progress(len(items), "judging", silent) as bar:
@@ -164,7 +166,13 @@ def _fail(results: Results, file: str, error: KengineError, output: Output) -> N
     results.errors.append((file, kind, str(error)))
     results.codes.append(error.exit_code)
     if output.as_json:
-        body = {"schema": ERROR_SCHEMA, "error": kind, "message": str(error), "candidate": file, "exit_code": error.exit_code}
+        body = {
+            "schema": ERROR_SCHEMA,
+            "error": kind,
+            "message": str(error),
+            "candidate": file,
+            "exit_code": error.exit_code,
+        }
         click.echo(json.dumps(body, separators=(",", ":")))
     message = str(error) or kind
     say("error", message if file in message else f"{file}: {message}")

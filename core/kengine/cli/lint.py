@@ -21,8 +21,7 @@ SCHEMA = "kengine.lint/1"
 @click.command("lint")
 @options.candidates
 @options.targets
-@click.option("--select", metavar="CODE", multiple=True, help="Only these rules, by code or prefix; may be repeated.")
-@click.option("--ignore", metavar="CODE", multiple=True, help="Not these rules, by code or prefix; may be repeated.")
+@options.linting
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line on stdout, and nothing else.")
 def command(
     files: tuple[str, ...], task: Path | None, backend: str | None, target: tuple[str, ...], select: tuple[str, ...],
@@ -36,7 +35,7 @@ def command(
 
     settings = config.read()
     choice = options.choose(settings, backend, target)
-    options.merge_plan(settings.plan, select=select or None, ignore=ignore or None)
+    plan = options.merge_plan(settings.plan, select=select, ignore=ignore)
     if task is not None:
         check_file(task, "a task")
     codes: list[int] = []
@@ -49,7 +48,7 @@ def command(
                 say("error", str(error) if str(path) in str(error) else f"{path}: {error}")
                 codes.append(error.exit_code)
                 continue
-            record = lint.check(item.candidate, item.task, chosen, loaded)
+            record = lint.check(item.candidate, item.task, chosen, loaded, plan.select, plan.ignore)
             codes.append(int(any(f.severity == "reject" for f in record.findings)))
             _tell(path, record, as_json)
     return worst(codes)

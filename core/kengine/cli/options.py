@@ -27,8 +27,10 @@ def _stack(*options: Callable[[Any], Any]) -> Callable[[F], F]:
 
 
 targets = _stack(
-    click.option("--backend", metavar="NAME", envvar="KENGINE_BACKEND", help="Its device if there is one, else its emulator."),
-    click.option("--target", "target", metavar="BACKEND:ARCH", multiple=True, help="Exactly this one; may be repeated."),
+    click.option("--backend", metavar="NAME", envvar="KENGINE_BACKEND", help="Its device, else its emulator."),
+    click.option(
+        "--target", "target", metavar="BACKEND:ARCH", multiple=True, help="Exactly this one; may be repeated."
+    ),
 )
 candidates = _stack(
     click.argument("files", nargs=-1, required=True, metavar="FILES..."),
@@ -38,12 +40,18 @@ running = _stack(
     click.option("--cases", type=int, metavar="N", help="At most N cases of the task."),
     click.option("--compile-for", metavar="ARCH", multiple=True, help="Compile for this chip too; may be repeated."),
     click.option("--device-only", is_flag=True, default=None, help="Refuse emulators."),
-    click.option("--run", type=click.Path(path_type=Path), metavar="DIR", help="Keep verdicts there and go on where it was."),
+    click.option(
+        "--run", type=click.Path(path_type=Path), metavar="DIR", help="Keep verdicts there, go on where it was."
+    ),
     click.option("--jobs", type=click.IntRange(1), metavar="N", help="Candidates side by side; default: processors."),
     click.option("--timeout", type=float, metavar="S", help="Seconds for one call of a candidate."),
     click.option("--salt", metavar="HEX", help="Draw the inputs from this secret instead of a new one."),
     click.option("--keep-going", is_flag=True, default=None, help="After a failure go on with the later stages."),
     click.option("--no-screen", is_flag=True, default=None, help="Do not try zeros and constants against the task."),
+)
+linting = _stack(
+    click.option("--select", metavar="CODE", multiple=True, help="Only these lint rules, by code or prefix."),
+    click.option("--ignore", metavar="CODE", multiple=True, help="Not these lint rules, by code or prefix."),
 )
 output = _stack(
     click.option("--json", "as_json", is_flag=True, help="One JSON object a line on stdout, and nothing else."),
@@ -68,7 +76,9 @@ class Choice:
 def choose(config: Config, backend: str | None, target: tuple[str, ...], **given: Any) -> Choice:
     """Merge the command line with the project's configuration; the command line wins. Raises UsageError."""
     if backend is not None and ":" in backend:
-        raise UsageError(f"--backend takes a name such as {backend.split(':')[0]!r}; for a target say --target {backend}")
+        raise UsageError(
+            f"--backend takes a name such as {backend.split(':')[0]!r}; for a target say --target {backend}"
+        )
     if backend is not None and target:
         raise UsageError("give --backend or --target, not both: a target names its backend already")
     pairs: tuple[tuple[str | None, str | None], ...]
@@ -90,9 +100,9 @@ def choose(config: Config, backend: str | None, target: tuple[str, ...], **given
 
 
 def merge_plan(plan: Plan, **given: Any) -> Plan:
-    """Put the options that were given over a plan; None means not given. Raises UsageError for a bad value."""
+    """Put the options that were given over a plan; None and () mean not given. Raises UsageError for a bad value."""
     names = {"timeout": "launch_timeout_s"}
-    values = {names.get(key, key): value for key, value in given.items() if value is not None}
+    values = {names.get(key, key): value for key, value in given.items() if value not in (None, ())}
     if values.pop("no_screen", False):
         values["screen"] = False
     return replace(plan, **values)

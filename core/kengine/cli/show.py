@@ -14,13 +14,17 @@ import click
 def command(files: tuple[Path, ...], full: bool, html: Path | None) -> int:
     """Print verdicts that `kengine verify --json` wrote: one in full, many as a table. `-` reads stdin.
 
-    The exit code is that of the run that wrote them only for verdicts: 0 all passed, 1 one failed, 4 one unsupported.
+    Exit code: 0 when all passed, 1 when one failed, 4 when one could not be judged where it was run.
     """
     from kengine.cli import records
+    from kengine.cli.failure import say
     from kengine.cli.judging import Output, Results, code_of, tell
 
     recorded = records.read(files)
     codes = [code_of(verdict) for verdict in recorded.verdicts]
+    if not recorded.verdicts:
+        for file, kind, message in recorded.errors:
+            say("note", f"{file}: {kind}: {message}")
     results = Results(recorded.verdicts, recorded.errors, codes)
     tell(results, Output(False, html, False), full)
     return results.exit_code

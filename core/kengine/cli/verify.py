@@ -15,6 +15,7 @@ from kengine.cli import options
 @options.targets
 @options.running
 @options.timing
+@options.linting
 @click.option("--time/--no-time", default=None, help="Measure candidates that are right.")
 @options.output
 def command(as_json: bool, html: Path | None, quiet: bool, **given: Any) -> int:

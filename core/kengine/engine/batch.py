@@ -50,7 +50,7 @@ class Pool:
                 waiting = self._queue.get_nowait()
             except queue.Empty:
                 break
-            if waiting is not None:
+            if waiting is not None and waiting[0].set_running_or_notify_cancel():
                 waiting[0].set_exception(WorkerLost("the engine was closed before this candidate was judged"))
         for _ in threads:
             self._queue.put(None)

@@ -60,10 +60,9 @@ class Companions:
 
 
 def start(job: Job, crew: Crew, judge: Judge, task: OpenTask) -> Companions:
-    """Begin compiling for the targets that the caller asked for, or those that the launch target names."""
-    wanted = job.compile_for or job.info.companions
+    """Begin compiling for the targets that were asked for; those that cannot compile here are left out."""
     known = {info.target: info for info in job.backend.targets()}
-    infos = [known[t] for t in wanted if t in known and t != job.info.target]
+    infos = [known[t] for t in job.compile_for if t in known and t != job.info.target]
     return Companions(job, crew, judge, task, tuple(i for i in infos if Capability.compile in i.capabilities))
 
 

@@ -113,7 +113,8 @@ class Crew:
         with self._lock:
             zygote = self._zygote(recipe)
         problem: InfraError | None = None
-        for _ in range(_ATTEMPTS):
+        # When a zygote dies its standbys die with it: all of them may have to be passed over.
+        for _ in range(_ATTEMPTS + self._standbys):
             with self._lock:
                 queue = self._ready.setdefault(recipe.key, deque())
                 runner = queue.popleft() if queue else None
@@ -122,7 +123,9 @@ class Crew:
                     runner = self._fork(zygote, "runner", _limits(self._plan.limits, info))
                 self._refill(recipe, zygote, info)
                 runner.wait_ready()
-                return runner
+                if runner.alive():
+                    return runner
+                raise WorkerLost("a standby runner has died")
             except InfraError as error:
                 problem = error
                 if runner is not None:

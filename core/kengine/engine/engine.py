@@ -35,7 +35,7 @@ class Engine:
     """Judges candidates on one target; keeps its processes warm until it is closed.
 
     backend, target: "triton" picks the device, else the emulator; "triton:sm_90" picks exactly that.
-    compile_for: further architectures to compile for beside the launch; default what the target names.
+    compile_for: architectures to compile for beside the launch; None takes what the target names, () takes none.
     workers: candidates judged side by side; default the number of processors. run: folder that keeps verdicts, so
     that a run that was killed goes on where it was. Raises UsageError, PluginError or TargetUnavailable at once.
     """
@@ -45,7 +45,7 @@ class Engine:
         backend: str | None = None,
         target: str | None = None,
         *,
-        compile_for: Sequence[str] = (),
+        compile_for: Sequence[str] | None = None,
         plan: Plan | None = None,
         workers: int | None = None,
         run: Path | str | None = None,
@@ -54,7 +54,7 @@ class Engine:
         self.backend, self.info = selection.choose(
             backend, target, self.plan.device_only, Capability.launch if self.plan.check else Capability.compile
         )
-        self.compile_for = selection.find_all(self.backend, compile_for)
+        self.compile_for = self.info.companions if compile_for is None else selection.find_all(self.backend, compile_for)
         self._check_plan()
         self.workers = workers or len(os.sched_getaffinity(0))
         self.salt = self.plan.salt or secrets.token_hex(16)

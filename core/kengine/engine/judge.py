@@ -28,7 +28,8 @@ _ERRORS: dict[str, type[Exception]] = {
 class OpenTask:
     """What a judge says of a task that it has opened: cases and their views, and which were left out."""
 
-    def __init__(self, answer: dict[str, Any]) -> None:
+    def __init__(self, answer: dict[str, Any], generation: int) -> None:
+        self.generation = generation
         self.id = str(answer["task_id"])
         self.cases = tuple(codec.from_json(c, Case) for c in answer["cases"])
         self.views = tuple(codec.from_json(v, CaseView) for v in answer["views"])
@@ -45,6 +46,7 @@ class Judge:
         self._open_timeout_s = open_timeout_s
         self._lock = threading.Lock()
         self._process: Runner | None = None
+        self._generation = 0
 
     def open(self, task: Task, salt: str, device: str, cases: int | None, screen: bool) -> OpenTask:
         """Load and screen a task. Raises TaskError when it is broken or its reference does not end in time."""
@@ -56,36 +58,28 @@ class Judge:
                 f"task {task.name}: its reference and inputs were not done within {self._open_timeout_s:g} s; "
                 "make the cases smaller or raise timeout_s in its block"
             ) from None
-        return OpenTask(answer)
+        return OpenTask(answer, self._generation)
 
     def lend(self, task: OpenTask, cases: Sequence[int], phase: str, holder: str) -> tuple[list[Any], list[int]]:
         """Lend fresh inputs and poisoned sinks: bundles for the runner, and descriptors that the caller closes."""
-        answer, fds = self.call(
-            "lend", {"task_id": task.id, "cases": list(cases), "phase": phase, "holder": holder}, self._open_timeout_s
-        )
+        body = {"task_id": task.id, "cases": list(cases), "phase": phase, "holder": holder}
+        answer, fds = self.call("lend", body, self._open_timeout_s, generation=task.generation)
         return list(answer["bundles"]), fds
 
     def compare(
         self, task: OpenTask, case: int, phase: str, holder: str, outputs: Any
     ) -> tuple[Comparison, str, dict[str, Any]]:
         """Compare what lies in a runner's sinks; `outputs` is the runner's own description and hostile."""
-        answer, _ = self.call(
-            "compare",
-            {"task_id": task.id, "case": case, "phase": phase, "holder": holder, "outputs": outputs},
-            self._open_timeout_s,
-        )
+        body = {"task_id": task.id, "case": case, "phase": phase, "holder": holder, "outputs": outputs}
+        answer, _ = self.call("compare", body, self._open_timeout_s, generation=task.generation)
         return codec.from_json(answer["comparison"], Comparison), str(answer.get("digest", "")), answer
 
     def time(
         self, task: OpenTask, cases: Sequence[int], runner: Runner, plan: dict[str, Any], timeout_s: float
     ) -> tuple[TimeRecord | None, CandidateFault | None]:
         """Time candidate and baseline in turn; the judge talks to the runner itself, by its own clock."""
-        answer, _ = self.call(
-            "time",
-            {"task_id": task.id, "cases": list(cases), "holder": runner.holder, "plan": plan},
-            timeout_s,
-            (runner.sock.fileno(),),
-        )
+        body = {"task_id": task.id, "cases": list(cases), "holder": runner.holder, "plan": plan}
+        answer, _ = self.call("time", body, timeout_s, (runner.sock.fileno(),), task.generation)
         record = codec.from_json(answer["record"], TimeRecord) if answer.get("record") is not None else None
         fault = answer.get("fault")
         return record, CandidateFault(fault["status"], fault["message"]) if fault else None
@@ -97,11 +91,16 @@ class Judge:
                 self.call("release", {"holder": holder}, 30.0)
 
     def call(
-        self, op: str, body: dict[str, Any], timeout_s: float, fds: tuple[int, ...] = ()
+        self, op: str, body: dict[str, Any], timeout_s: float, fds: tuple[int, ...] = (), generation: int | None = None
     ) -> tuple[dict[str, Any], list[int]]:
-        """Ask for one thing. Raises what the judge says is wrong, WorkerLost when it died, TimeoutError at the end of
-        the time (the judge is then killed, since it cannot be interrupted)."""
+        """Ask for one thing, of the process of that generation where one is given.
+
+        Raises what the judge says is wrong, WorkerLost when it died, TimeoutError at the end of the time (the judge
+        is then killed, since it cannot be interrupted).
+        """
         with self._lock:
+            if generation is not None and (self._process is None or generation != self._generation):
+                raise WorkerLost("the judge that had opened this task is gone")
             process = self._start()
             try:
                 process.sock.settimeout(timeout_s)
@@ -139,6 +138,7 @@ class Judge:
             process = self._fork()
             process.wait_ready()
             self._process = process
+            self._generation += 1
         return self._process
 
     def _stop(self) -> None:

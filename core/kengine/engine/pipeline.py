@@ -46,12 +46,14 @@ def run(job: Job, crew: Crew, device: Device) -> Verdict:
             task = judge.open(job.task, job.salt, job.info.device, job.plan.cases, job.plan.screen)
         job.durations_ns["reference"] = task.elapsed_ns
         _execute(job, crew, judge, task, device)
-    return job.verdict(_praise(job))
+    return job.verdict("" if job.failed else _praise(job))
 
 
 def _lint(job: Job) -> None:
     with job.stage("lint"):
-        record: LintRecord = lint.check(job.candidate, job.task, job.info.target, job.backend)
+        record: LintRecord = lint.check(
+            job.candidate, job.task, job.info.target, job.backend, job.plan.select, job.plan.ignore
+        )
     job.record(lint=record)
     rejects = [f for f in record.findings if f.severity == "reject"]
     if rejects:

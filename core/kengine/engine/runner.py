@@ -102,15 +102,16 @@ class Runner:
         """Whether it has been killed."""
         return self._ended is not None
 
-    def quiet(self) -> bool:
-        """Whether nothing waits on the channel: a runner speaks only when asked."""
+    def alive(self) -> bool:
+        """Whether the channel is open and silent, as that of a standby must be: it speaks only when asked."""
         self.sock.setblocking(False)
         try:
-            return not self.sock.recv(1, socket.MSG_PEEK)
+            self.sock.recv(1, socket.MSG_PEEK)
         except BlockingIOError:
             return True
         except OSError:
-            return True
+            return False
+        return False
 
     def kill(self) -> None:
         """Kill the runner and everything that it has started; safe to call again."""
@@ -151,6 +152,7 @@ def read_fault(fault: Any) -> CandidateFault:
     if not isinstance(fault, dict) or not isinstance(fault.get("message"), str):
         return CandidateFault("tampered", "the result channel carried a fault that is not one")
     status, line, log = fault.get("status"), fault.get("line", 0), fault.get("log", "")
-    if status not in _FAULTS or not isinstance(line, int) or isinstance(line, bool) or not isinstance(log, str):
+    known = isinstance(status, str) and status in _FAULTS
+    if not known or not isinstance(line, int) or isinstance(line, bool) or not isinstance(log, str):
         return CandidateFault("tampered", f"the result channel carried a fault with the status {status!r:.60}")
-    return CandidateFault(status, fault["message"][:4000], log[:60000], max(0, line))
+    return CandidateFault(str(status), fault["message"][:4000], log[:60000], max(0, line))

@@ -22,7 +22,7 @@ def verify(
     *,
     backend: str | None = None,
     target: str | None = None,
-    compile_for: Sequence[str] = (),
+    compile_for: Sequence[str] | None = None,
     plan: Plan | None = None,
 ) -> Verdict:
     """Judge one candidate and end every process again; an `Engine` is much faster for more than one.

@@ -1,4 +1,4 @@
-"""Arguments and results as nested Python values whose leaves are arrays of torch or numpy, seen without importing torch."""
+"""Arguments and results as nested Python values with arrays of torch or numpy in them, seen without importing torch."""
 
 from __future__ import annotations
 

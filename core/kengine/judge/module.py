@@ -29,6 +29,7 @@ class TaskModule:
     def __init__(self, task: Task) -> None:
         self.task = task
         self.filename = task.path or f"<task {task.name}>"
+        self.compiled: Any = None
         self._name = f"kengine_task_{task.digest[:16]}"
         self.namespace = types.ModuleType(self._name)
         self.namespace.__file__ = self.filename

@@ -311,7 +311,11 @@ def _describe(value: object) -> str:
 
 
 def _raised(error: Exception) -> str:
-    return f"raised {type(error).__name__}: {error}"
+    try:
+        text = str(error)
+    except Exception:  # in a runner the exception may be of the candidate's making
+        text = "(it has no text)"
+    return f"raised {type(error).__name__}: {text}"
 
 
 __all__ = ["PLUGIN_FAILED", "Backend", "BackendNotFound", "attach", "load"]

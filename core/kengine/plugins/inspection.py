@@ -73,7 +73,7 @@ def check_plugin(plugin: Installed, module: ModuleType, manager: pluggy.PluginMa
     Raises SpecMismatch, ContractViolation, or PluginLoadError for a module without hooks.
     """
     _check_version(plugin, module)
-    hooks = []
+    hooks: list[Hook] = []
     for name, function in sorted(vars(module).items()):
         options = manager.parse_hookimpl_opts(module, name)
         if options is None:
@@ -89,6 +89,8 @@ def check_plugin(plugin: Installed, module: ModuleType, manager: pluggy.PluginMa
             raise _refuse(ContractViolation, plugin, f"{hook} is not a hook; {hint}")
         wrapper = bool(options.get("wrapper") or options.get("hookwrapper"))
         _check_signature(plugin, hook, function, wrapper)
+        if not wrapper and any(h.name == hook and not h.wrapper for h in hooks):
+            raise _refuse(ContractViolation, plugin, f"{hook} is implemented twice")
         hooks.append(Hook(hook, function, wrapper))
     if not hooks:
         raise _refuse(PluginLoadError, plugin, f"module {plugin.module} implements no hook, so it is no plugin")

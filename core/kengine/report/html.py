@@ -55,7 +55,9 @@ def _overview(verdicts: Sequence[Verdict], errors: Sequence[tuple[str, str, str]
     rows: list[list[Content]] = []
     for i, v in enumerate(verdicts):
         link = element("a", place(v), href=f"#v{i}")
-        rows.append([link, str(v.target), _status(v.status), error_text(worst(v)), speed_text(v), first_line(v.message)])
+        rows.append(
+            [link, str(v.target), _status(v.status), error_text(worst(v)), speed_text(v), first_line(v.message)]
+        )
     for file, kind, message in errors:
         rows.append([file, "-", element("span", kind, class_="status warn"), "-", "-", first_line(message)])
     headers = ["candidate", "target", "status", "error/allowed", "speed", "message"]
@@ -66,7 +68,9 @@ def _verdict(number: int, v: Verdict) -> Element:
     node = element("section", class_="verdict", id=f"v{number}")
     marks = [t for t, on in (("emulator", v.emulated), ("self-referenced", v.self_referenced)) if on]
     about = f"{v.target}{' (' + ', '.join(marks) + ')' if marks else ''}; task {v.task.name or v.task.digest[:12]}"
-    head = element("div", element("h2", place(v)), _status(v.status), element("span", about, class_="soft"), class_="head")
+    head = element(
+        "div", element("h2", place(v)), _status(v.status), element("span", about, class_="soft"), class_="head"
+    )
     extend(node, head, element("p", cut(v.message, _LOG), class_="message") if v.message else None)
     extend(node, *_body(v))
     return node
@@ -95,7 +99,9 @@ def _body(v: Verdict) -> Iterator[Element]:
         own = file is v.candidate.files[0]
         findings = v.stages.lint.findings if v.stages.lint else ()
         mine = [f for f in findings if f.path == file.path or (own and not f.path)]
-        view = element("details", element("summary", f"Source: {file.path or name(v)}"), source_view(file, mine, v, own))
+        view = element(
+            "details", element("summary", f"Source: {file.path or name(v)}"), source_view(file, mine, v, own)
+        )
         if own and (mine or v.line):
             view.set("open", "open")
         yield view
@@ -108,7 +114,12 @@ def _findings(v: Verdict) -> Iterator[Element]:
         return
     yield element("h3", "Findings")
     rows: list[list[Content]] = [
-        [f.code, element("span", f.severity, class_=f.severity), f"{f.path or name(v)}:{f.line}" if f.line else f.path, f.message]
+        [
+            f.code,
+            element("span", f.severity, class_=f.severity),
+            f"{f.path or name(v)}:{f.line}" if f.line else f.path,
+            f.message,
+        ]
         for f in findings
     ]
     yield table(["rule", "", "where", "what"], rows, wide=(3,), names=(2,))
@@ -175,7 +186,14 @@ def _times(v: Verdict) -> Iterator[Element]:
     if plot is not None:
         yield plot
     rows: list[list[Content]] = [
-        [t.case, duration(median(t.candidate_ns)), duration(median(t.baseline_ns)), interval_text(t), t.method, str(len(t.candidate_ns))]
+        [
+            t.case,
+            duration(median(t.candidate_ns)),
+            duration(median(t.baseline_ns)),
+            interval_text(t),
+            t.method,
+            str(len(t.candidate_ns)),
+        ]
         for t in record.cases
     ]
     headers = ["case", "candidate", record.baseline or "baseline", "speed-up (95 % interval)", "by", "samples"]

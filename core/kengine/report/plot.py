@@ -28,9 +28,7 @@ def error_plot(comparisons: Sequence[Comparison]) -> Element | None:
     values = [max(c.error_ratio or 0.0, 1e-12) for c in shown]
     low = floor(log10(max(min(*values, 0.1), 1e-6)))
     high = max(ceil(log10(max(*values, 10.0))), 1)
-    rows = [
-        (c.case, [(v, "good" if c.ok else "bad", ratio(c.error_ratio))]) for c, v in zip(shown, values)
-    ]
+    rows = [(c.case, [(v, "good" if c.ok else "bad", ratio(c.error_ratio))]) for c, v in zip(shown, values)]
     return _bars("error over allowed error, log scale", rows, low, high, limit=0.0)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 
@@ -33,8 +34,12 @@ def status_text(status: Status) -> Text:
 def verdict_table(verdicts: Sequence[Verdict], errors: Sequence[tuple[str, str, str]] = ()) -> RenderableType:
     """Rows of verdicts in the given order, then rows of (file, kind, message) for files that got none.
 
-    Columns that would be the same in every row, or empty in all, are left out and said in the last line.
+    Columns that would be the same in every row, or empty in all, and a folder that all files share are left out of
+    the rows and said in the last lines.
     """
+    places = [place(v) for v in verdicts]
+    files = [clean(file, lines=False) for file, _, _ in errors]
+    folder = _shared_folder([*places, *files])
     timed = any(v.stages.time is not None or v.speedup is not None for v in verdicts)
     targets = {str(v.target) for v in verdicts}
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, expand=False)
@@ -46,8 +51,8 @@ def verdict_table(verdicts: Sequence[Verdict], errors: Sequence[tuple[str, str, 
     if timed:
         table.add_column("speed", overflow="fold", min_width=13)
     table.add_column("message", overflow="fold", min_width=20, ratio=1)
-    for verdict in verdicts:
-        row: list[RenderableType] = [cell(place(verdict))]
+    for verdict, where in zip(verdicts, places):
+        row: list[RenderableType] = [cell(where[len(folder) :])]
         if len(targets) > 1:
             row.append(cell(str(verdict.target)))
         row += [status_text(verdict.status), cell(error_text(worst(verdict)))]
@@ -55,10 +60,18 @@ def verdict_table(verdicts: Sequence[Verdict], errors: Sequence[tuple[str, str, 
             row.append(cell(speed_text(verdict), lines=False))
         row.append(cell(first_line(verdict.message)))
         table.add_row(*row)
-    for file, kind, message in errors:
+    for file, (_, kind, message) in zip(files, errors):
         blanks = [Text("-")] * (len(table.columns) - 3)
-        table.add_row(cell(file, lines=False), cell(kind, "bold yellow"), *blanks, cell(first_line(message)))
-    return Group(table, Text(""), _totals(verdicts, errors))
+        table.add_row(cell(file[len(folder) :]), cell(kind, "bold yellow"), *blanks, cell(first_line(message)))
+    return Group(table, Text(""), _totals(verdicts, errors, folder))
+
+
+def _shared_folder(places: Sequence[str]) -> str:
+    """The folder that two or more places lie in, with its slash; "" when there is none."""
+    if len(places) < 2 or any("/" not in name for name in places):
+        return ""
+    shared = os.path.commonprefix([name.rpartition("/")[0] + "/" for name in places])
+    return shared[: shared.rfind("/") + 1]
 
 
 def first_line(message: str) -> str:
@@ -67,7 +80,7 @@ def first_line(message: str) -> str:
     return clean(cut(line, _MESSAGE).replace("\n", " "))
 
 
-def _totals(verdicts: Sequence[Verdict], errors: Sequence[tuple[str, str, str]]) -> Text:
+def _totals(verdicts: Sequence[Verdict], errors: Sequence[tuple[str, str, str]], folder: str) -> Text:
     counts = Counter(v.status for v in verdicts)
     parts = [f"{number} {status}" for status in Status if (number := counts[status])]
     if errors:
@@ -76,6 +89,8 @@ def _totals(verdicts: Sequence[Verdict], errors: Sequence[tuple[str, str, str]])
     text = ", ".join(parts) or "no candidate"
     if where:
         text += f" on {', '.join(where)}"
+    if folder:
+        text += f", in {folder}"
     if any(v.self_referenced for v in verdicts):
         text += "; self-referenced: the candidate's own file holds the reference"
     return cell(text)

@@ -94,7 +94,9 @@ def _findings(verdict: Verdict) -> Table | None:
     for f in record.findings:
         where = f"{f.path or name(verdict)}:{f.line}" if f.line else f.path
         style = "bold red" if f.severity == "reject" else "yellow"
-        table.add_row(cell(f.code, lines=False), Text(f.severity, style=style), cell(where, lines=False), cell(f.message))
+        table.add_row(
+            cell(f.code, lines=False), Text(f.severity, style=style), cell(where, lines=False), cell(f.message)
+        )
     return table
 
 
@@ -191,7 +193,9 @@ def _times(verdict: Verdict) -> Table | None:
     record = verdict.stages.time
     if record is None:
         return None
-    table = _grid("case", "candidate", record.baseline or "baseline", "speed-up (95 % interval)", "by", "samples", right=(1, 2, 5))
+    table = _grid(
+        "case", "candidate", record.baseline or "baseline", "speed-up (95 % interval)", "by", "samples", right=(1, 2, 5)
+    )
     for t in record.cases:
         table.add_row(
             cell(t.case), duration(median(t.candidate_ns)), duration(median(t.baseline_ns)), cell(interval_text(t)),

@@ -88,7 +88,7 @@ def parse_block(toml: str, file: str, line: int = 0) -> Block:
         table = tomllib.loads(toml)
     except tomllib.TOMLDecodeError as error:
         found = _AT_LINE.search(str(error))
-        at = line + int(found[1]) if found else line
+        at = line + (int(found[1]) if found else toml.count("\n") + 1)
         raise UsageError(f"{file}:{at}: the kengine block is not TOML: {error}") from error
     except RecursionError as error:
         raise UsageError(f"{file}:{line}: the kengine block is nested too deeply") from error
@@ -117,7 +117,7 @@ def check_keys(block: Block, backend_keys: bool) -> None:
     for key in block.values:
         if key in known:
             continue
-        hint = suggest(key, known, 0.85 if backend_keys else 0.6)
+        hint = suggest(key, known, 0.8 if backend_keys else 0.6)
         if hint or not backend_keys:
             raise UsageError(f"{block.where(key)}: unknown key{hint}; allowed: {', '.join(sorted(known))}")
 
@@ -131,6 +131,15 @@ def read_entry(block: Block | None) -> str:
     if not isinstance(value, str) or not value.isidentifier():
         raise UsageError(f"{block.where('entry')}: {value!r} is not a name; expected the name of a function or class")
     return value
+
+
+def read_candidate_block(text: str, file: str, language: str) -> Block | None:
+    """Find the block of a candidate, with keys and entry checked. Raises UsageError."""
+    block = find_block(text, file, language)
+    if block is not None:
+        check_keys(block, backend_keys=True)
+        read_entry(block)
+    return block
 
 
 def candidate_options(block: Block | None) -> dict[str, JsonValue]:

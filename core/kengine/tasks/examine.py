@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from kengine.errors import CandidateFault
+from kengine.errors import CandidateFault, UsageError
 from kengine.model import Candidate, Status, Task
 from kengine.tasks import kernelbench, native, numpy_form
-from kengine.tasks.block import suggest
+from kengine.tasks.block import read_candidate_block, suggest
 from kengine.tasks.cfamily import has_name, kernel_names
 from kengine.tasks.form import top_level
 from kengine.tasks.signature import Signature, find_method, read_signature
@@ -17,7 +17,8 @@ from kengine.tasks.source import Source, SourceError, check_text, parse
 def examine(candidate: Candidate, task: Task) -> CandidateFault | None:
     """Return (never raise) the fault of a candidate that cannot be read, lacks its entry or has the wrong arity.
 
-    compile_failed: empty, over the size limit, NUL bytes, not Unicode, syntax error, nested too deeply, no entry.
+    compile_failed: empty, over the size limit, NUL bytes, not Unicode, syntax error, nested too deeply, a malformed
+    block, no entry.
     launch_failed: an entry that cannot take the number of inputs that the task passes. None when nothing is visible.
     """
     path = candidate.main.path
@@ -28,6 +29,10 @@ def examine(candidate: Candidate, task: Task) -> CandidateFault | None:
                 parse(file.text, file.path)
         except SourceError as error:
             return _fault(Status.compile_failed, file.path, error.message, error.line)
+    try:
+        read_candidate_block(candidate.main.text, path, candidate.language)
+    except UsageError as error:
+        return CandidateFault(Status.compile_failed.value, str(error))
     if candidate.language != "python":
         if not has_name(candidate.main.text, candidate.entry):
             kernels = kernel_names(candidate.main.text)

@@ -10,7 +10,7 @@ from typing import Literal, cast
 from kengine.errors import TaskError, UsageError
 from kengine.model import Candidate, SourceFile, Task
 from kengine.tasks import kernelbench, native, numpy_form
-from kengine.tasks.block import Block, candidate_options, check_keys, find_block, read_entry
+from kengine.tasks.block import Block, candidate_options, check_keys, find_block, read_candidate_block, read_entry
 from kengine.tasks.cfamily import HEADERS, SUFFIXES, kernel_names
 from kengine.tasks.form import FORMS, Form, explain_near_miss, find_entry, find_form, likely_entries, top_level
 from kengine.tasks.item import Item
@@ -111,9 +111,10 @@ def _pair(files: list[SourceFile], task: Task, key: str) -> Item:
     files = _main_first(files)
     main = files[0]
     language = _language(main.path)
-    block = find_block(main.text, main.path, language)
-    if block is not None:
-        check_keys(block, backend_keys=True)
+    try:
+        block = read_candidate_block(main.text, main.path, language)
+    except UsageError:
+        block = None  # the candidate's own fault, which `examine` reports
     form = next(form for form in FORMS if form.name == task.form)
     entry = read_entry(block) or _guess_entry(main, language, form)
     return Item(Candidate(tuple(files), entry, language, candidate_options(block)), task, key)

@@ -46,8 +46,10 @@ def slice_file(source: Source, roots: Collection[str], entry: str) -> Halves:
     task = _with_changes(units, binders, task, entry)
     if any(entry in units[i].binds and not units[i].binds & roots for i in task):
         user = next((units[i] for i in sorted(task) if entry in units[i].uses), units[min(task)])
+        lines = [n.lineno for n in ast.walk(user.node) if isinstance(n, ast.Name) and n.id == entry]
         raise TaskError(
-            f"{source.name}:{user.node.lineno}: the reference or the inputs use {entry!r}, the kernel under judgement; "
+            f"{source.name}:{min(lines, default=user.node.lineno)}: "
+            f"the reference or the inputs use {entry!r}, the kernel under judgement; "
             "a task must give its answer without it"
         )
     mine = _reach(units, binders, frozenset({entry}), stop=roots)

@@ -52,21 +52,22 @@ def change_root(reads: Iterable[str], workdir: str, disk_bytes: int | None, extr
 def _build(
     root: str, reads: Iterable[str], workdir: str, disk_bytes: int | None, extra: str
 ) -> tuple[str, ...]:
+    quota = f",size={disk_bytes},nr_inodes={_FILES}" if disk_bytes else ""
+    os.mkdir(f"{root}/tmp")
+    syscalls.mount("tmpfs", f"{root}/tmp", "tmpfs", _NOSUID | _NODEV, f"mode=1777{quota}")
+    # After the mount: what may be read can lie under /tmp too.
     for path in reads:
         _provide(root, path)
-    for path in ("/proc", "/tmp", "/dev", workdir, *((extra,) if extra else ())):
+    for path in ("/proc", "/dev", workdir, *((extra,) if extra else ())):
         os.makedirs(root + path, exist_ok=True)
+    inside = workdir if workdir.startswith("/tmp/") else "/tmp/.work"
+    os.makedirs(root + inside, exist_ok=True)
+    os.chmod(root + inside, 0o1777)
     _seal(root)
-    quota = f",size={disk_bytes},nr_inodes={_FILES}" if disk_bytes else ""
-    syscalls.mount("tmpfs", f"{root}/tmp", "tmpfs", _NOSUID | _NODEV, f"mode=1777{quota}")
-    inside = workdir[len("/tmp") :] if workdir.startswith("/tmp/") else "/.work"
-    os.makedirs(f"{root}/tmp{inside}", mode=0o711)
-    os.chmod(f"{root}/tmp{inside}", 0o1777)
-    if not workdir.startswith("/tmp/"):
-        syscalls.mount(f"{root}/tmp{inside}", root + workdir, flags=_BIND)
+    _open(f"{root}/tmp")
+    if inside != workdir:
+        syscalls.mount(root + inside, root + workdir, flags=_BIND)
     if extra:
-        if extra.startswith("/tmp/"):
-            os.makedirs(root + extra, exist_ok=True)
         syscalls.mount(extra, root + extra, flags=_BIND | _REC)
     _provide_devices(root)
     try:
@@ -93,7 +94,7 @@ def _provide(root: str, path: str) -> None:
             left = [p for p in resolved.split("/") if p] + left
             done = ""
             continue
-        if not os.path.exists(place) or os.path.ismount(root + place):
+        if not os.path.exists(place):
             return
         if left:
             if not os.path.isdir(root + place):
@@ -125,9 +126,18 @@ def _provide_devices(root: str) -> None:
 
 def _seal(root: str) -> None:
     """Make everything mounted so far read-only, at once. Raises OSError before Linux 5.12."""
-    at_fdcwd, recursive = -100, 0x8000
-    attributes = struct.pack("=QQQQ", _RDONLY | _NOSUID, 0, 0, 0)
-    syscalls.call("mount_setattr", at_fdcwd, os.fsencode(root), recursive, attributes, len(attributes))
+    recursive = 0x8000
+    _change(root, recursive, struct.pack("=QQQQ", _RDONLY | _NOSUID, 0, 0, 0))
+
+
+def _open(place: str) -> None:
+    """Make one mount writable again, those inside it left as they are."""
+    _change(place, 0, struct.pack("=QQQQ", 0, _RDONLY, 0, 0))
+
+
+def _change(place: str, flags: int, attributes: bytes) -> None:
+    at_fdcwd = -100
+    syscalls.call("mount_setattr", at_fdcwd, os.fsencode(place), flags, attributes, len(attributes))
 
 
 def device_groups() -> list[int]:

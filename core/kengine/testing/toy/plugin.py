@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from kengine.model import Artifact, Candidate, CaseView, Mode, Target, TargetInfo, TaskView
+from kengine.model import Artifact, Candidate, Mode, Target, TargetInfo, TaskView
 from kengine.plugins import Inputs, Outputs, hookimpl
 
 KENGINE_SPEC = (1, 0)
@@ -30,17 +30,15 @@ def kengine_warm(target: Target) -> bool:
 
 
 @hookimpl
-def kengine_compile(
-    candidate: Candidate, task: TaskView, target: Target, samples: Sequence[Inputs], workdir: Path
-) -> Artifact:
-    """See compile.py."""
+def kengine_compile(candidate: Candidate, task: TaskView, target: Target, workdir: Path) -> Artifact:
+    """See compile.py. The parameter `samples` is left out: the toy compiles the same whatever the inputs are."""
     from kengine.testing.toy import compile
 
-    return compile.compile_candidate(candidate, task, target, samples, workdir)
+    return compile.compile_candidate(candidate, task, target, workdir)
 
 
 @hookimpl
-def kengine_launch(artifact: Artifact, case: CaseView, inputs: Inputs, mode: Mode) -> Outputs:
+def kengine_launch(artifact: Artifact, inputs: Inputs, mode: Mode) -> Outputs:
     """See launch.py."""
     from kengine.testing.toy import launch
 

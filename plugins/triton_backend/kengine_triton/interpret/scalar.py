@@ -1,7 +1,9 @@
-"""Scalars: constants of narrow types, and loop bounds under numpy 2.4.
+"""Scalars: Python numbers that behave like the compiler's constants, narrow constants, and numpy 2.4.
 
-numpy 2.4 refuses `int()` of an array with one element but one dimension, which is how Triton 3.3-3.6 keep scalars:
-every `for` over a runtime bound fails there. Triton 3.3 has no narrow constants at all.
+A literal assigned in a kernel stays a compile-time constant on a chip, with the methods of a tensor; the interpreter
+turns it into a tensor, so that `half = BLOCK // 2; tl.arange(0, half)` fails there. numpy 2.4 refuses `int()` of an
+array with one element but one dimension, which is how Triton 3.3-3.6 keep scalars: every `for` over a runtime bound
+fails there.
 """
 
 from __future__ import annotations
@@ -26,11 +28,58 @@ def install() -> None:
     replace(interpreter, "_implicit_cvt", _implicit)
 
 
+class Whole(int):
+    """An integer constant of a kernel: a Python int that also has what a tensor has (`to`, `dtype`, ...)."""
+
+    def __getattr__(self, name: str) -> Any:
+        return _tensor_attribute(int(self), name)
+
+
+class Real(float):
+    """A floating-point constant of a kernel."""
+
+    def __getattr__(self, name: str) -> Any:
+        return _tensor_attribute(float(self), name)
+
+
+def constant(value: Any) -> Any:
+    """What a kernel's assignment stores: numbers as constants, everything else as it is."""
+    import triton.language as tl
+
+    if isinstance(value, tl.constexpr):
+        value = value.value
+        if isinstance(value, bool):
+            return to_tensor(value)
+    if type(value) is int:
+        return Whole(value)
+    if type(value) is float:
+        return Real(value)
+    return value
+
+
+def to_tensor(value: Any) -> Any:
+    """A Python number as the tensor that the compiler would make of it."""
+    from triton.runtime import interpreter
+
+    if hasattr(interpreter, "interpreter_semantic"):
+        return interpreter.interpreter_semantic.to_tensor(value, False)
+    from triton.language import semantic
+
+    return semantic.to_tensor(value, interpreter.interpreter_builder, False)
+
+
+def _tensor_attribute(value: Any, name: str) -> Any:
+    import triton.language as tl
+
+    if name.startswith("__") or not hasattr(tl.tensor, name) and name not in ("dtype", "shape", "type", "handle"):
+        raise AttributeError(f"a constant of a kernel has no attribute {name!r}")
+    return getattr(to_tensor(value), name)
+
+
 def _tensor_methods(old: Any) -> Any:
     def patch(tensor: Any, *scope: Any) -> None:
         old(tensor, *scope)
         tensor.__index__ = _to_index
-        tensor.__bool__ = _to_bool
 
     return patch
 
@@ -41,21 +90,12 @@ def _to_index(self: Any) -> int:
     return int(self.handle.data.reshape(-1)[0])
 
 
-def _to_bool(self: Any) -> bool:
-    if self.handle.data.size != 1:
-        raise ValueError(
-            f"a block of shape {list(self.handle.data.shape)} is used as a condition; a chip's compiler refuses `if`, "
-            "`while`, `and`, `or` and `not` on blocks: use tl.where, &, | or ~"
-        )
-    return bool(self.handle.data.reshape(-1)[0])
-
-
 def _implicit(old: Any) -> Any:
     def implicit(arg: Any) -> Any:
         import triton.language as tl
 
         # A Python float is a 32-bit argument on a chip; the interpreter would keep 64 bits.
-        if isinstance(arg, float):
+        if type(arg) is float:
             return tl.tensor(make(np.array([arg], np.float32), tl.float32), tl.float32)
         return old(arg)
 

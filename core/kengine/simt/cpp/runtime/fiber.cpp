@@ -9,7 +9,6 @@
 
 namespace simt {
 
-constexpr size_t page = 4096;
 constexpr size_t stack_bytes = 256 << 10;
 constexpr size_t slab_fibers = 256;
 

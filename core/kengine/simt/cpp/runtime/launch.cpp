@@ -70,8 +70,10 @@ static std::string check_limits(const Module& module, const void* address, dim3 
   uint64_t fixed = static_bytes(module, S.kernel);
   if (fixed > l.shared_per_block) return std::to_string(fixed) + " bytes of static shared memory exceed " + std::to_string(l.shared_per_block);
   uint64_t allowed = l.shared_per_block;
-  auto it = dynamic_limits.find(address);
-  if (it != dynamic_limits.end() && it->second + fixed > allowed) allowed = std::min<uint64_t>(it->second + fixed, l.shared_opt_in);
+  uint64_t raised = 0;
+  for (auto& d : dynamic_limits)  // of a template launched by deduction only the instance is unknown: take the highest
+    if (d.first == address || !address) raised = std::max(raised, d.second);
+  if (raised && raised + fixed > allowed) allowed = std::min<uint64_t>(raised + fixed, l.shared_opt_in);
   if (shared + fixed > allowed)
     return std::to_string(shared + fixed) + " bytes of shared memory a block exceed " + std::to_string(allowed) +
            (shared + fixed <= l.shared_opt_in ? " (more needs the kernel's maximum dynamic shared memory raised)" : "");
@@ -256,4 +258,20 @@ SIMT_PUBLIC int simt_error(int action, int value) {
   if (action == 1) S.error = value;
   if (action == 0 && !S.fault.kind) S.error = 0;
   return old;
+}
+
+SIMT_PUBLIC const char* simt_error_text(int code) {
+  switch (code) {
+    case 0: return "no error";
+    case 1: return "invalid argument";
+    case 2: return "out of memory";
+    case 9: return "invalid configuration argument";
+    case 98: return "invalid device function";
+    case 100: return "no CUDA-capable device is detected";
+    case 101: return "invalid device ordinal";
+    case 700: return "an illegal memory access was encountered";
+    case 719: return "unspecified launch failure";
+    case 801: return "operation not supported";
+    default: return "unknown error";
+  }
 }

@@ -153,6 +153,8 @@ struct State {
 
 extern State S;
 
+constexpr size_t page = 4096;
+
 void raise_fault(FaultKind kind, const std::string& message, const void* pc, const Thread* thread);
 [[noreturn]] void leave();
 void locate(Fault& fault, const void* pc);

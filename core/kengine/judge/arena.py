@@ -1,0 +1,213 @@
+"""Memory that the judge owns and lends: a block for each holder, a sealed memfd on the host, an allocation on a device.
+
+Private memory (inputs as drawn, copies of outputs) is a flat uint8 numpy array on the host and a flat uint8 torch
+tensor on a device, which is what `kengine.array.Array` takes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import mmap
+import os
+from typing import Any, Protocol
+
+import numpy as np
+
+from kengine.errors import DeviceLost, InfraError, TargetUnavailable
+
+POISON = 0xFF
+"""Byte of memory that nobody has written: NaN in every floating-point dtype, -1 in every signed integer."""
+
+_SEALS = getattr(fcntl, "F_ADD_SEALS", 1033)
+_SEAL_SIZE = 0x0001 | 0x0002 | 0x0004  # no more seals, no shrinking, no growing
+
+
+class Arena(Protocol):
+    """One lent block. `view` is its memory as the judge sees it; `describe` is what the runner gets to map it."""
+
+    nbytes: int
+
+    @property
+    def view(self) -> Any: ...
+    def describe(self) -> dict[str, Any]: ...
+    def descriptors(self) -> tuple[int, ...]: ...
+    def close(self) -> None: ...
+
+
+class HostArena:
+    """A memfd that can neither grow nor shrink, mapped here and, through its descriptor, by one runner.
+
+    Raises InfraError when the host has no memory for it.
+    """
+
+    def __init__(self, nbytes: int) -> None:
+        self.nbytes = max(-(-nbytes // mmap.PAGESIZE) * mmap.PAGESIZE, mmap.PAGESIZE)
+        self.fd = -1
+        try:
+            self.fd = os.memfd_create("kengine-arena", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+            os.ftruncate(self.fd, self.nbytes)
+            fcntl.fcntl(self.fd, _SEALS, _SEAL_SIZE)
+            self._map = mmap.mmap(self.fd, self.nbytes)
+        except OSError as error:
+            if self.fd >= 0:
+                os.close(self.fd)
+            raise InfraError(f"no shared memory of {self.nbytes} bytes: {error}") from error
+        self._view: Any = np.frombuffer(self._map, dtype=np.uint8)
+
+    @property
+    def view(self) -> Any:
+        """The block as a writable uint8 array."""
+        return self._view
+
+    def describe(self) -> dict[str, Any]:
+        """How a runner maps it: by the descriptor that is sent beside."""
+        return {"via": "fd", "nbytes": self.nbytes}
+
+    def descriptors(self) -> tuple[int, ...]:
+        """What is sent beside the bundles."""
+        return (self.fd,)
+
+    def close(self) -> None:
+        """Give the memory back; views that are still alive keep the mapping until they go."""
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+            self._view = None
+            try:
+                self._map.close()
+            except BufferError:
+                pass
+
+
+class DeviceArena:
+    """One device allocation with a memory pool of its own, so that a handle to it opens nothing else of the judge's.
+
+    Raises DeviceLost when the device refuses.
+    """
+
+    def __init__(self, nbytes: int, device: str = "cuda") -> None:
+        import torch
+
+        self.nbytes = max(-(-nbytes // (2 << 20)) * (2 << 20), 2 << 20)
+        try:
+            self._pool: Any = torch.cuda.MemPool()
+            with torch.cuda.use_mem_pool(self._pool):
+                self._view: Any = torch.empty(self.nbytes, dtype=torch.uint8, device=device)
+            self._shared = self._view.untyped_storage()._share_cuda_()
+        except RuntimeError as error:
+            raise DeviceLost(f"no device memory of {self.nbytes} bytes: {error}") from error
+
+    @property
+    def view(self) -> Any:
+        """The block as a flat uint8 tensor."""
+        return self._view
+
+    def describe(self) -> dict[str, Any]:
+        """How a runner maps it: torch's own handle, bytes as hexadecimal."""
+        device, handle, size, offset, counter, counter_offset, event, event_sync = self._shared
+        return {
+            "via": "cuda",
+            "nbytes": self.nbytes,
+            "handle": {
+                "device": int(device),
+                "handle": bytes(handle).hex(),
+                "size_bytes": int(size),
+                "offset_bytes": int(offset),
+                "ref_counter_handle": bytes(counter).hex(),
+                "ref_counter_offset": int(counter_offset),
+                "event_handle": bytes(event).hex(),
+                "event_sync_required": bool(event_sync),
+            },
+        }
+
+    def descriptors(self) -> tuple[int, ...]:
+        """Nothing: device memory travels as a handle."""
+        return ()
+
+    def close(self) -> None:
+        """Give the memory back, also when the runner died without saying that it had done with it."""
+        import torch
+
+        if self._view is None:
+            return
+        device, _, _, _, counter, counter_offset, _, _ = self._shared
+        try:
+            # A killed runner never lowers torch's counter of openings, and then the block would never be freed.
+            torch.UntypedStorage._release_ipc_counter_cuda(counter, counter_offset, device=device)
+        except (RuntimeError, TypeError):
+            pass
+        self._view = None
+        self._pool = None
+        torch.cuda.ipc_collect()
+
+
+def make_arena(device: str, nbytes: int) -> Arena:
+    """An arena of at least `nbytes` on "cpu" or "cuda"."""
+    return DeviceArena(nbytes) if device == "cuda" else HostArena(nbytes)
+
+
+def require_device(device: str) -> None:
+    """Raise TargetUnavailable when this process cannot use `device`."""
+    if device == "cpu":
+        return
+    try:
+        import torch
+    except ImportError as error:
+        raise TargetUnavailable("a device needs torch in the judge: pip install 'kernel-engine[triton]'") from error
+    if not torch.cuda.is_available():
+        raise TargetUnavailable("torch finds no CUDA or ROCm device here; choose an emulated target")
+
+
+def allocate(device: str, nbytes: int) -> Any:
+    """Private memory, poisoned."""
+    if device == "cuda":
+        import torch
+
+        return torch.full((nbytes,), POISON, dtype=torch.uint8, device="cuda")
+    return np.full(nbytes, POISON, dtype=np.uint8)
+
+
+def duplicate(memory: Any) -> Any:
+    """A private copy of memory, made in one go."""
+    return memory.copy() if isinstance(memory, np.ndarray) else memory.clone()
+
+
+def overwrite(target: Any, source: Any) -> None:
+    """Copy bytes over bytes of the same length and place."""
+    if isinstance(target, np.ndarray):
+        np.copyto(target, source)
+    else:
+        target.copy_(source)
+
+
+def poison(target: Any) -> None:
+    """Fill with what no writer leaves behind."""
+    if isinstance(target, np.ndarray):
+        target.fill(POISON)
+    else:
+        target.fill_(POISON)
+
+
+def same_bytes(a: Any, b: Any) -> bool:
+    """Whether two pieces of memory hold the same bytes."""
+    if isinstance(a, np.ndarray):
+        return bool(np.array_equal(a, b))
+    import torch
+
+    return bool(torch.equal(a, b))
+
+
+def to_host(memory: Any) -> Any:
+    """The bytes as a numpy array on the host."""
+    return memory if isinstance(memory, np.ndarray) else memory.cpu().numpy()
+
+
+def synchronize(device: str) -> None:
+    """Wait until a device has finished what this process gave it. Raises DeviceLost when it cannot."""
+    if device == "cuda":
+        import torch
+
+        try:
+            torch.cuda.synchronize()
+        except RuntimeError as error:
+            raise DeviceLost(f"the judge's device context is broken: {error}") from error

@@ -1,0 +1,282 @@
+"""The expected answer of one case: exact and honest values and the allowed error of every output, ready to compare."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from kengine.array import ITEMSIZE, contiguous_strides
+from kengine.errors import TaskError
+from kengine.judge import arena, reference
+from kengine.judge.leaves import dtype_name, element_strides, is_array, is_torch, shape_of
+from kengine.judge.module import TaskModule
+from kengine.judge.packing import Packed, leaves
+from kengine.judge.reference import Answer
+from kengine.judge.structure import Form
+from kengine.judge.tolerance import UNIT_ROUNDOFF, allowed_error, estimate_reduction, is_inexact, root_mean_square
+from kengine.model import TensorSpec, Tolerance
+
+MOVES = 3
+"""Runs on moved inputs that sensitivity is measured with; fewer for a reference that takes long."""
+_SLOW_S = 1.0
+
+
+@dataclass(frozen=True)
+class ExpectedArray:
+    """One output. exact, honest and allowed are wide (float64, complex128) or, for exact dtypes, native and None.
+
+    Where no value is special, honest is not kept, and the others are float32 if the output is no wider. loss: RMS of
+    the honest answer's error. All are numpy arrays on the host and torch tensors on a device; a scalar has the shape
+    (1,) here, because numpy turns arrays without dimensions into something else. special: some value is not finite.
+    """
+
+    form: Form
+    exact: Any
+    honest: Any
+    allowed: Any
+    special: bool
+    loss: float = 0.0
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the contiguous bytes of such an output."""
+        return prod(self.form.spec.shape) * ITEMSIZE[self.form.spec.dtype]
+
+    @property
+    def held(self) -> int:
+        """Memory that this object takes."""
+        arrays = (a for a in (self.exact, self.honest, self.allowed) if a is not None)
+        return sum(int(a.nbytes) for a in arrays)
+
+
+@dataclass
+class Expected:
+    """All outputs of one case: nested values with a `Form` for each array, and the arrays depth first.
+
+    elapsed_ns: what the reference and its variations took. notes: what a reader of the verdict should know.
+    """
+
+    structure: list[Any]
+    outputs: list[ExpectedArray]
+    elapsed_ns: int = 0
+    notes: tuple[str, ...] = ()
+    native: bool = False
+
+    @property
+    def held(self) -> int:
+        """Memory that this object takes, in bytes."""
+        return sum(o.held for o in self.outputs)
+
+
+def compute(
+    module: TaskModule,
+    packed: Packed,
+    model: Any,
+    writes: tuple[int, ...],
+    tolerance: Tolerance,
+    seed: int,
+    device: str,
+    least_size: Sequence[float] = (),
+) -> Expected:
+    """Run the reference on private copies of the inputs and prepare the comparison.
+
+    Raises TaskError when the reference raises, returns no array, or writes an input that it does not declare.
+    """
+    begun = time.perf_counter_ns()
+    task = module.task.name
+    memory = arena.duplicate(packed.image)
+    honest = reference.run_honest(module, packed.values(memory), model, writes, seed, tolerance.precision)
+    arena.synchronize(device)
+    _refuse_writes(task, packed, memory, writes)
+    reference.check_answer(task, honest)
+    exact, moved, note = _exact(module, packed, model, writes, seed, honest)
+    native = exact is honest
+    shapes = _input_shapes(packed)
+    answer = _Preparation(device, tolerance, shapes, native, list(least_size))
+    outputs = answer.prepare(honest.arrays(), exact.arrays(), [m.arrays() for m in moved])
+    forms = iter([o.form for o in outputs])
+    structure = [_form(honest.value, forms), *(_untyped(_form(w, forms)) for w in honest.written)]
+    return Expected(structure, outputs, time.perf_counter_ns() - begun, (note,) if note else (), native)
+
+
+def _exact(
+    module: TaskModule, packed: Packed, model: Any, writes: tuple[int, ...], seed: int, honest: Answer
+) -> tuple[Answer, list[Answer], str]:
+    """The exact answer and the answers to moved inputs; the honest one, with a note, where float64 cannot be had."""
+    inexact = any(is_inexact(dtype_name(a)) for a in honest.arrays())
+    if not inexact:
+        try:
+            return _exact_run(module, packed, model, writes, seed, honest, None), [], ""
+        except Exception:
+            return honest, [], ""
+    try:
+        begun = time.perf_counter()
+        exact = _exact_run(module, packed, model, writes, seed, honest, None)
+        slow = time.perf_counter() - begun > _SLOW_S
+        moves = [
+            _exact_run(module, packed, model, writes, seed, honest, seed + 1 + n) for n in range(1 if slow else MOVES)
+        ]
+    except (KeyboardInterrupt, MemoryError):
+        raise
+    except Exception as error:
+        line = module.line_of(error)
+        at = f" at line {line}" if line else ""
+        text = " ".join(str(error).split())[:200]
+        note = f"the reference does not run in float64 ({type(error).__name__}{at}: {text}); answers are held against "
+        return honest, [], note + "its own precision, with doubled floors"
+    return exact, moves, ""
+
+
+def _exact_run(
+    module: TaskModule,
+    packed: Packed,
+    model: Any,
+    writes: tuple[int, ...],
+    seed: int,
+    honest: Answer,
+    move: int | None,
+) -> Answer:
+    answer = reference.run_exact(module, packed.values(packed.image), model, writes, seed, move)
+    shapes = [shape_of(a) for a in answer.arrays()]
+    if shapes != [shape_of(a) for a in honest.arrays()]:
+        raise ValueError(f"in float64 the outputs have shapes {shapes}")
+    return answer
+
+
+def _refuse_writes(task: str, packed: Packed, memory: Any, writes: tuple[int, ...]) -> None:
+    allowed = [leaf for i in writes for leaf in leaves(packed.args[i])]
+    for name, leaf in packed.names:
+        inside = slice(leaf.at, leaf.at + leaf.nbytes)
+        if leaf not in allowed and not arena.same_bytes(memory[inside], packed.image[inside]):
+            raise TaskError(
+                f"task {task!r}: the reference writes into its input {name!r}, which the task does not declare; "
+                f"add writes = [{name!r}] to its block, or clone the input first"
+            )
+
+
+def _input_shapes(packed: Packed) -> list[tuple[int, ...]]:
+    return [leaf.spec.shape for _, leaf in packed.names if leaf.spec.dtype in ITEMSIZE]
+
+
+def _form(value: Any, forms: Any) -> Any:
+    if is_array(value):
+        return next(forms)
+    if isinstance(value, dict):
+        return {k: _form(v, forms) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_form(v, forms) for v in value]
+    if isinstance(value, tuple):
+        return tuple(_form(v, forms) for v in value)
+    return value
+
+
+def _untyped(value: Any) -> Any:
+    """A written input comes back from borrowed memory, in whatever framework the runner reads that with."""
+    return replace(value, any_type=True) if isinstance(value, Form) else value
+
+
+@dataclass
+class _Preparation:
+    device: str
+    tolerance: Tolerance
+    shapes: list[tuple[int, ...]]
+    native: bool
+    least_size: list[float]
+
+    def prepare(self, honest: list[Any], exact: list[Any], moved: list[list[Any]]) -> list[ExpectedArray]:
+        return [
+            self._output(h, e, [m[n] for m in moved], self.least_size[n] if n < len(self.least_size) else 0.0)
+            for n, (h, e) in enumerate(zip(honest, exact))
+        ]
+
+    def _output(self, honest: Any, exact: Any, moved: list[Any], least: float) -> ExpectedArray:
+        name = dtype_name(honest)
+        form = Form(_spec(honest), is_torch(honest), _device_of(honest))
+        xp = namespace(self.device)
+        if not is_inexact(name):
+            # An integer that float64 changes (an index at a near tie) is right either way.
+            e, h = (at_least_1d(native(a, self.device)) for a in (exact, honest))
+            return ExpectedArray(form, e, h, None, False)
+        e, h, *moves = (at_least_1d(wide(a, self.device)) for a in (exact, honest, *moved))
+        reduction = estimate_reduction(self.shapes, form.spec.shape)
+        with np.errstate(all="ignore"):
+            allowed = allowed_error(
+                e, h, moves, reference.STEP, name, self.tolerance, reduction, xp, self.native, least
+            )
+        special = not bool(xp.isfinite(e).all() and xp.isfinite(h).all())
+        loss = root_mean_square(xp.where(xp.isfinite(h - e), xp.abs(h - e), xp.zeros_like(allowed)), xp)
+        if special or UNIT_ROUNDOFF[name] < UNIT_ROUNDOFF["float32"]:
+            return ExpectedArray(form, e, h, allowed, special, loss)
+        # Rounding the exact values to float32 costs a 64th of what is allowed, and half of the memory.
+        narrow = e if name == "complex64" else _single(e, xp)
+        return ExpectedArray(form, narrow, None, _single(allowed, xp), special, loss)
+
+
+def namespace(device: str) -> Any:
+    """numpy for the host, torch for a device: the two agree on every function that is used here."""
+    if device == "cuda":
+        import torch
+
+        return torch
+    return np
+
+
+def wide(array: Any, device: str) -> Any:
+    """A floating-point or complex array in float64 or complex128, where the comparison happens."""
+    return native(reference.widen(array), device)
+
+
+def _single(array: Any, xp: Any) -> Any:
+    return array.astype(np.float32) if xp is np else array.to(xp.float32)
+
+
+def at_least_1d(array: Any) -> Any:
+    """An array without dimensions as one of one element; others as they are."""
+    return array if len(array.shape) else array.reshape(1)
+
+
+def native(array: Any, device: str) -> Any:
+    """An array where the comparison happens: numpy on the host, torch on the device."""
+    if device == "cuda":
+        import torch
+
+        tensor = array if is_torch(array) else torch.from_numpy(np.ascontiguousarray(array))
+        return tensor.detach().to("cuda")
+    if is_torch(array):
+        return array.detach().resolve_conj().resolve_neg().cpu().numpy()
+    return np.asarray(array)
+
+
+def _spec(array: Any) -> TensorSpec:
+    shape = shape_of(array)
+    strides = element_strides(array)
+    plain = strides == contiguous_strides(shape) or prod(shape) <= 1
+    return TensorSpec(dtype_name(array), shape, () if plain else strides)
+
+
+def _device_of(array: Any) -> str:
+    return str(array.device.type) if is_torch(array) else "cpu"
+
+
+def magnitudes(expected: Expected) -> list[float]:
+    """RMS of each output, 0.0 for exact dtypes: the least size for a case whose own answer has none."""
+    result = []
+    for output in expected.outputs:
+        if output.allowed is None:
+            result.append(0.0)
+            continue
+        xp = np if isinstance(output.exact, np.ndarray) else sys.modules["torch"]
+        size = xp.abs(output.exact)
+        result.append(root_mean_square(xp.where(xp.isfinite(size), size, xp.zeros_like(size)), xp))
+    return result
+
+
+def has_float_input(packed: Packed) -> bool:
+    """Whether any argument is a floating-point array, so that its values can be varied."""
+    return any(leaf.spec.dtype.startswith(("float", "bfloat")) for a in packed.args for leaf in leaves(a))

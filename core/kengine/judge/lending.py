@@ -1,0 +1,151 @@
+"""What is lent to a holder: inputs copied into its arena, poisoned places for its outputs, and how they come back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kengine.judge import arena
+from kengine.judge.arena import Arena
+from kengine.judge.expected import Expected
+from kengine.judge.packing import ALIGN, GUARD, Packed, leaves, spec_json
+from kengine.judge.session import Entry
+from kengine.judge.structure import ArrayOut
+from kengine.model import TensorSpec
+
+Key = tuple[str, int, str]
+"""Task, index of the case, phase."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one bundle lies in an arena: the start of its inputs, and start and size of every sink."""
+
+    key: Key
+    entry: Entry
+    expected: Expected
+    base: int
+    sinks: tuple[tuple[int, int], ...]
+    destination: tuple[tuple[int, TensorSpec], ...]
+    end: int
+
+
+@dataclass
+class Holder:
+    """One runner's loan: its arena and what the last lend put there."""
+
+    arena: Arena | None = None
+    places: list[Place] = field(default_factory=list)
+
+    def find(self, key: Key) -> Place | None:
+        """Where the bundle of a case lies; None when it is not lent."""
+        return next((p for p in self.places if p.key == key), None)
+
+    def close(self) -> None:
+        """Take everything back."""
+        self.places = []
+        if self.arena is not None:
+            self.arena.close()
+            self.arena = None
+
+
+def lend(
+    holder: Holder, wanted: Sequence[tuple[Key, Entry, Expected]], writes: int, device: str
+) -> tuple[list[dict[str, Any]], tuple[int, ...]]:
+    """Fill a holder's arena with fresh inputs and poison, and describe it: bundles, and descriptors to send beside.
+
+    writes: how many of the outputs are written inputs, which have no destination. Whatever was lent before is void.
+    """
+    places: list[Place] = []
+    cursor = 0
+    for key, entry, expected in wanted:
+        places.append(_place(key, entry, expected, cursor, writes))
+        cursor = places[-1].end
+    if holder.arena is None or holder.arena.nbytes < cursor:
+        holder.close()
+        holder.arena = arena.make_arena(device, cursor)
+    holder.places = places
+    view = holder.arena.view
+    for place in places:
+        packed = place.entry.packed
+        arena.overwrite(view[place.base : place.base + packed.nbytes], packed.image)
+        arena.poison(view[place.base + packed.nbytes : place.end])
+    arena.synchronize(device)
+    described = holder.arena.describe()
+    return [_bundle(place, described) for place in places], holder.arena.descriptors()
+
+
+def _place(key: Key, entry: Entry, expected: Expected, base: int, writes: int) -> Place:
+    cursor = base + entry.packed.nbytes
+    destination = []
+    returned = expected.outputs[: len(expected.outputs) - writes]
+    for output in returned:
+        destination.append((cursor, TensorSpec(output.form.spec.dtype, output.form.spec.shape)))
+        cursor = _after(cursor, output.nbytes)
+    sinks = []
+    for output in expected.outputs:
+        sinks.append((cursor, output.nbytes))
+        cursor = _after(cursor, output.nbytes)
+    return Place(key, entry, expected, base, tuple(sinks), tuple(destination), cursor)
+
+
+def _after(cursor: int, nbytes: int) -> int:
+    return cursor + -(-(nbytes + GUARD) // ALIGN) * ALIGN
+
+
+def _bundle(place: Place, described: dict[str, Any]) -> dict[str, Any]:
+    sizes = [output.nbytes for output in place.expected.outputs]
+    return {
+        "arena": described,
+        **place.entry.packed.bundle(place.base),
+        "destination": [
+            {"k": "array", "spec": spec_json(spec), "at": at, "nbytes": nbytes}
+            for (at, spec), nbytes in zip(place.destination, sizes)
+        ],
+        "sinks": [{"at": at, "nbytes": nbytes} for at, nbytes in place.sinks],
+    }
+
+
+def copy_out(holder: Holder, place: Place, arrays: Sequence[ArrayOut]) -> list[Any]:
+    """Private copies of the sinks, made once and contiguous; None for an array whose bytes lie in no sink."""
+    assert holder.arena is not None
+    view = holder.arena.view
+    copies: list[Any] = []
+    for array in arrays:
+        if array.sink is None:
+            copies.append(None)
+            continue
+        at, nbytes = place.sinks[array.sink]
+        copies.append(arena.duplicate(view[at : at + nbytes]))
+    return copies
+
+
+def changed_inputs(holder: Holder, place: Place, writes: Sequence[int]) -> tuple[str, ...]:
+    """Names of the inputs whose bytes are no longer those that were lent, those that may be written aside.
+
+    A write that hits none of them but the guard between them is named as such.
+    """
+    assert holder.arena is not None
+    packed = place.entry.packed
+    region = holder.arena.view[place.base : place.base + packed.nbytes]
+    if arena.same_bytes(region, packed.image):
+        return ()
+    region = arena.duplicate(region)
+    for index in writes:
+        for leaf in leaves(packed.args[index]):
+            inside = slice(leaf.at, leaf.at + leaf.nbytes)
+            arena.overwrite(region[inside], packed.image[inside])
+    if arena.same_bytes(region, packed.image):
+        return ()
+    names = _differing(packed, region)
+    return names or ("memory beside its inputs (out of bounds)",)
+
+
+def _differing(packed: Packed, region: Any) -> tuple[str, ...]:
+    names = []
+    for name, leaf in packed.names:
+        inside = slice(leaf.at, leaf.at + leaf.nbytes)
+        if not arena.same_bytes(region[inside], packed.image[inside]):
+            names.append(name)
+    return tuple(names)

@@ -1,0 +1,187 @@
+"""Tasks that cannot tell a right answer from a wrong one are refused before any candidate is judged by them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from kengine.errors import TaskError
+from kengine.judge import arena, reference
+from kengine.judge.cases import is_natural
+from kengine.judge.compare import accepts
+from kengine.judge.expected import Expected, ExpectedArray, namespace, native, wide
+from kengine.judge.leaves import arrays as leaf_arrays
+from kengine.judge.leaves import dtype_name
+from kengine.judge.session import Entry, Session
+from kengine.judge.tolerance import is_inexact
+from kengine.model import Case
+
+PHASE = "screen"
+"""Phase whose draws a task is screened with, beside those of "check"."""
+
+
+def screen(session: Session) -> None:
+    """Raise TaskError, with what to change, for a task that gives a wrong verdict on some wrong answer.
+
+    On every case that the task draws itself (or with values asked for by name), in two draws each: the reference
+    must agree with itself, its result must depend on the inputs, and zeros, one constant and a copy of an input must
+    not pass. A fake that fails in one of these cases is caught there, so only one that passes in all refuses the task.
+    """
+    natural = [case for case in session.cases if is_natural(case)]
+    if not natural:
+        return
+    _refuse_moods(session, natural[0])
+    fakes = dict.fromkeys(("zeros", "a constant", "the answer to other inputs", "a copy of an input"), True)
+    for case in natural:
+        first, second = session.entry(case, "check"), session.entry(case, PHASE)
+        _refuse_fixed_inputs(session, case, first, second)
+        pair = (session.expected(case, "check"), session.expected(case, PHASE))
+        _refuse_shapes(session, case, *pair)
+        for fake, passes in _FAKES.items():
+            fakes[fake] = fakes[fake] and passes(session, (first, second), pair)
+        if not any(fakes.values()):
+            return
+    for fake, fooled in fakes.items():
+        if fooled and _KEYS[fake] not in session.task.spec.allow:
+            raise TaskError(f"task {session.task.name!r}: {fake} would pass as an answer in every case; {_FIXES[fake]}")
+
+
+_KEYS = {
+    "zeros": "zeros",
+    "a constant": "constant",
+    "the answer to other inputs": "insensitive",
+    "a copy of an input": "copy",
+}
+"""What a task writes in `allow` to be judged all the same."""
+
+_FIXES = {
+    "zeros": "draw inputs whose result is not negligible, compare before the last reduction, or tighten rtol",
+    "a constant": "return more than a value that is nearly the same for all inputs, or draw inputs that vary it",
+    "the answer to other inputs": "the result hardly depends on the inputs: compare before the reduction that "
+    "cancels them, or tighten rtol",
+    "a copy of an input": 'draw inputs that the operation changes (for instance a case with values = "normal"); a task '
+    'that is a copy says allow = ["copy"]',
+}
+
+
+def _refuse_moods(session: Session, case: Case) -> None:
+    entry = session.entry(case, "check")
+    expected = session.expected(case, "check")
+    memory = arena.duplicate(entry.packed.image)
+    again = reference.run_honest(
+        session.module,
+        entry.packed.values(memory),
+        entry.model,
+        session.writes,
+        session.seed(case, "screen/again"),
+        session.task.spec.tolerance.precision,
+    ).arrays()
+    same = len(again) == len(expected.outputs) and all(
+        tuple(a.shape) == o.form.spec.shape and _passes(session, o, a) for a, o in zip(again, expected.outputs)
+    )
+    if not same:
+        raise TaskError(
+            f"task {session.task.name!r}: the reference is nondeterministic: two runs on the same inputs differ by "
+            "more than the tolerance; take random numbers (dropout too) and state from call to call out of it"
+        )
+
+
+def _refuse_fixed_inputs(session: Session, case: Case, first: Entry, second: Entry) -> None:
+    same = first.packed.nbytes == second.packed.nbytes and arena.same_bytes(first.packed.image, second.packed.image)
+    if same and "insensitive" not in session.task.spec.allow:
+        what = session.module.drawer.__name__
+        seeded = "draw from its seed" if session.task.form == "function" else "draw with torch's or numpy's generators"
+        raise TaskError(
+            f"task {session.task.name!r}: {what} gives the same inputs for every seed in case {case.name!r}; "
+            f"{what} must {seeded}"
+        )
+
+
+def _refuse_shapes(session: Session, case: Case, first: Expected, second: Expected) -> None:
+    a = [(o.form.spec.dtype, o.form.spec.shape) for o in first.outputs]
+    b = [(o.form.spec.dtype, o.form.spec.shape) for o in second.outputs]
+    if a != b:
+        raise TaskError(
+            f"task {session.task.name!r}: shape or dtype of the result depend on the values in case {case.name!r} "
+            f"({a} and {b}); return arrays of a fixed size"
+        )
+
+
+def _passes(session: Session, output: ExpectedArray, array: Any) -> bool:
+    return accepts(output, _value(session, array), session.task.spec.tolerance, namespace(session.device))
+
+
+def _value(session: Session, array: Any) -> Any:
+    convert = wide if is_inexact(dtype_name(array)) else native
+    return convert(array, session.device)
+
+
+def _zeros(session: Session, entries: tuple[Entry, Entry], pair: tuple[Expected, Expected]) -> bool:
+    xp = namespace(session.device)
+    return all(accepts(o, xp.zeros_like(o.exact), session.task.spec.tolerance, xp) for e in pair for o in e.outputs)
+
+
+def _constant(session: Session, entries: tuple[Entry, Entry], pair: tuple[Expected, Expected]) -> bool:
+    return all(_one_constant(session, a, b) for a, b in zip(pair[0].outputs, pair[1].outputs))
+
+
+def _one_constant(session: Session, a: ExpectedArray, b: ExpectedArray) -> bool:
+    """Whether one constant is right for every element of an output in both draws."""
+    if 0 in a.form.spec.shape:
+        return True
+    if a.allowed is None:
+        first = a.exact.reshape(-1)[0]
+        return bool((a.exact == first).all()) and bool((b.exact == first).all())
+    if a.special or b.special or a.form.spec.dtype.startswith("complex"):
+        xp = namespace(session.device)
+        first = a.exact.reshape(-1)[0]
+        tolerance = session.task.spec.tolerance
+        return all(accepts(o, xp.zeros_like(o.exact) + first, tolerance, xp) for o in (a, b))
+    low = max(float((o.exact - o.allowed).max()) for o in (a, b))
+    high = min(float((o.exact + o.allowed).min()) for o in (a, b))
+    return low <= high
+
+
+def _insensitive(session: Session, entries: tuple[Entry, Entry], pair: tuple[Expected, Expected]) -> bool:
+    xp = namespace(session.device)
+    tolerance = session.task.spec.tolerance
+    return all(accepts(b, a.exact, tolerance, xp) for a, b in zip(pair[0].outputs, pair[1].outputs))
+
+
+def _copy(session: Session, entries: tuple[Entry, Entry], pair: tuple[Expected, Expected]) -> bool:
+    for entry, expected in zip(entries, pair):
+        if not all(_is_an_input(session, entry, output) for output in expected.outputs):
+            return False
+    return True
+
+
+def _is_an_input(session: Session, entry: Entry, output: ExpectedArray) -> bool:
+    xp = namespace(session.device)
+    for array in _inputs(entry):
+        if tuple(array.shape) != output.form.spec.shape:
+            continue
+        inexact = is_inexact(dtype_name(array))
+        if inexact != (output.allowed is not None):
+            continue
+        value = _value(session, array)
+        is_complex = dtype_name(array).startswith("complex")
+        if is_complex != output.form.spec.dtype.startswith("complex"):
+            continue
+        with np.errstate(all="ignore"):
+            if accepts(output, value, session.task.spec.tolerance, xp):
+                return True
+    return False
+
+
+def _inputs(entry: Entry) -> Iterator[Any]:
+    yield from leaf_arrays(entry.packed.values(entry.packed.image))
+
+
+_FAKES = {
+    "zeros": _zeros,
+    "a constant": _constant,
+    "the answer to other inputs": _insensitive,
+    "a copy of an input": _copy,
+}

@@ -1,0 +1,301 @@
+"""The judge's loop: one request at a time over one channel, until the channel closes.
+
+`serve(sock)` is what a zygote's fork calls; `python -m kengine.judge.server --fd N` serves an inherited socket.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import socket
+import traceback
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from kengine import codec, wire
+from kengine.errors import InfraError, KengineError, TargetUnavailable, TaskError, UsageError
+from kengine.judge import arena, compare, lending, screening
+from kengine.judge.cache import ByteCache
+from kengine.judge.clock import Instruments
+from kengine.judge.lending import Holder, Key
+from kengine.judge.session import Entry, Session
+from kengine.judge.structure import Malformed, read_outputs
+from kengine.model import Case, Comparison, Task
+
+T = TypeVar("T")
+
+CACHE_BYTES = {"cpu": 2 << 30, "cuda": 16 << 30}
+"""How much of inputs and expected answers is kept, by device."""
+MAX_TASKS = 64
+"""Open tasks that are kept; the one used longest ago goes first, and a later `open` brings it back."""
+
+
+class Judge:
+    """The state of one judge process, and one method for each request; none of them trusts what a runner said."""
+
+    def __init__(self) -> None:
+        self.sessions: OrderedDict[str, Session] = OrderedDict()
+        self.screened: set[str] = set()
+        self.holders: dict[str, Holder] = {}
+        self.instruments: dict[str, Instruments] = {}
+        self.caches = {device: ByteCache[Entry](limit) for device, limit in CACHE_BYTES.items()}
+        self.ops: dict[str, Callable[[dict[str, Any], list[int]], tuple[dict[str, Any], tuple[int, ...]]]] = {
+            "open": self.open,
+            "lend": self.lend,
+            "compare": self.compare,
+            "time": self.time,
+            "release": self.release,
+            "close": self.close,
+            "ping": self.ping,
+        }
+
+    def answer(self, message: dict[str, Any], fds: list[int]) -> tuple[dict[str, Any], tuple[int, ...]]:
+        """Answer one request; every failure becomes an answer with `ok` false."""
+        op = self.ops.get(str(message.get("op")))
+        if op is None:
+            return _refusal("usage", f"the judge has no operation {str(message.get('op'))[:40]!r}"), ()
+        try:
+            body, out = op(message, fds)
+        except TaskError as error:
+            return _refusal("task", str(error)), ()
+        except TargetUnavailable as error:
+            return _refusal("unavailable", str(error)), ()
+        except InfraError as error:
+            return _refusal("infra", str(error)), ()
+        except KengineError as error:
+            return _refusal("usage", str(error)), ()
+        except MemoryError:
+            return _refusal("infra", "the judge's host has no memory left for this case"), ()
+        except Exception as error:
+            # A mistake in the judge says nothing about task or candidate: the machine's fault, and told in full.
+            return _refusal("infra", f"the judge failed during {message.get('op')!r}: {_trace(error)}"), ()
+        return {"ok": True, **body}, out
+
+    def open(self, message: dict[str, Any], fds: list[int]) -> tuple[dict[str, Any], tuple[int, ...]]:
+        """Load, expand and screen a task; the same request again is answered from what is kept."""
+        task = codec.from_json(_field(message, "task", dict), Task)
+        device = str(message.get("device", "cpu"))
+        if device not in CACHE_BYTES:
+            raise UsageError(f"no device {device!r}; known: {', '.join(CACHE_BYTES)}")
+        limit = message.get("cases")
+        if limit is not None and (type(limit) is not int or limit < 1):
+            raise UsageError(f"cases is {limit!r}, want a number above 0")
+        salt = _field(message, "salt", str)
+        key = _key(task, salt, device, limit)
+        session = self.sessions.get(key)
+        if session is None:
+            arena.require_device(device)
+            session = Session(task, salt, device, key, self.caches[device])
+            try:
+                session.open(limit)
+            except BaseException:
+                session.close()
+                raise
+            self.sessions[key] = session
+            self._evict()
+        self.sessions.move_to_end(key)
+        if message.get("screen") and key not in self.screened:
+            screening.screen(session)
+            self.screened.add(key)
+        return {
+            "task_id": key,
+            "cases": [codec.to_json(c) for c in session.cases],
+            "skipped": session.skipped,
+            "views": [codec.to_json(v) for v in session.views],
+            "arity": session.arity,
+            "module": task.form == "module",
+            "notes": session.notes,
+            "elapsed_ns": session.elapsed_ns,
+        }, ()
+
+    def _evict(self) -> None:
+        while len(self.sessions) > MAX_TASKS:
+            key, session = self.sessions.popitem(last=False)
+            self.screened.discard(key)
+            session.close()
+
+    def lend(self, message: dict[str, Any], fds: list[int]) -> tuple[dict[str, Any], tuple[int, ...]]:
+        """Fresh inputs and poisoned sinks of some cases for one holder."""
+        session = self._session(message)
+        phase = _field(message, "phase", str)
+        wanted = []
+        for index in _field(message, "cases", list):
+            case = self._case(session, index)
+            expected = session.expected(case, phase)
+            wanted.append(((session.key, index, phase), session.entry(case, phase), expected))
+        if not wanted:
+            raise UsageError("lend: no cases")
+        holder = self.holders.setdefault(_field(message, "holder", str), Holder())
+        bundles, out = lending.lend(holder, wanted, len(session.writes), session.device)
+        return {"bundles": bundles}, out
+
+    def compare(self, message: dict[str, Any], fds: list[int]) -> tuple[dict[str, Any], tuple[int, ...]]:
+        """Compare what lies in a holder's sinks; a description that no runner sends adds a `fault`."""
+        session = self._session(message)
+        index = _field(message, "case", int)
+        case = self._case(session, index)
+        comparison, digest, tampered = self.judge_outputs(
+            session,
+            case,
+            (session.key, index, _field(message, "phase", str)),
+            _field(message, "holder", str),
+            message.get("outputs"),
+        )
+        body: dict[str, Any] = {"comparison": codec.to_json(comparison), "digest": digest}
+        if tampered:
+            body["fault"] = {"status": "tampered", "message": tampered}
+        return body, ()
+
+    def judge_outputs(
+        self, session: Session, case: Case, key: Key, name: str, outputs: Any
+    ) -> tuple[Comparison, str, str]:
+        """Comparison, digest of the copied outputs, and what is malformed in their description ("" when nothing)."""
+        holder = self.holders.get(name)
+        place = holder.find(key) if holder else None
+        if holder is None or place is None:
+            raise UsageError(f"case {case.name!r} in phase {key[2]!r} is not lent to {name!r}")
+        arena.synchronize(session.device)
+        total = sum(o.nbytes for o in place.expected.outputs)
+        try:
+            values, arrays = read_outputs(outputs, len(place.sinks))
+        except Malformed as error:
+            problem = f"the result channel carried a description of outputs that is none: {error}"
+            return Comparison(case.name, False, problem, wrong=total, total=total), "", problem
+        copies = lending.copy_out(holder, place, arrays)
+        mutated = lending.changed_inputs(holder, place, session.writes)
+        result = compare.compare(
+            case.name,
+            place.expected,
+            values,
+            arrays,
+            copies,
+            session.device,
+            session.task.spec.tolerance,
+            mutated,
+        )
+        return result, compare.digest(copies), ""
+
+    def time(self, message: dict[str, Any], fds: list[int]) -> tuple[dict[str, Any], tuple[int, ...]]:
+        """Time candidate and baseline in turn over the runner's channel, which came with the request."""
+        from kengine.judge import timing
+
+        session = self._session(message)
+        cases = [(index, self._case(session, index)) for index in _field(message, "cases", list)]
+        if len(fds) != 1:
+            raise UsageError(f"time: wants one descriptor, the runner's channel; got {len(fds)}")
+        with socket.socket(fileno=os.dup(fds[0])) as channel:
+            return timing.time_cases(
+                self, session, cases, _field(message, "holder", str), _field(message, "plan", dict), channel
+            ), ()
+
+    def release(self, message: dict[str, Any], fds: list[int]) -> tuple[dict[str, Any], tuple[int, ...]]:
+        """Take back whatever a holder has."""
+        holder = self.holders.pop(_field(message, "holder", str), None)
+        if holder is not None:
+            holder.close()
+        return {"released": holder is not None}, ()
+
+    def close(self, message: dict[str, Any], fds: list[int]) -> tuple[dict[str, Any], tuple[int, ...]]:
+        """Forget a task."""
+        key = _field(message, "task_id", str)
+        session = self.sessions.pop(key, None)
+        self.screened.discard(key)
+        if session is not None:
+            session.close()
+        return {"closed": session is not None}, ()
+
+    def ping(self, message: dict[str, Any], fds: list[int]) -> tuple[dict[str, Any], tuple[int, ...]]:
+        """Say that the judge lives, and what it holds."""
+        lent = sum(h.arena.nbytes for h in self.holders.values() if h.arena is not None)
+        kept = sum(c.held for c in self.caches.values())
+        return {"pid": os.getpid(), "tasks": len(self.sessions), "holders": len(self.holders), "lent_bytes": lent,
+                "kept_bytes": kept}, ()  # fmt: skip
+
+    def shut(self) -> None:
+        """Give everything back."""
+        for holder in self.holders.values():
+            holder.close()
+        self.holders.clear()
+        for session in self.sessions.values():
+            session.close()
+        self.sessions.clear()
+
+    def _session(self, message: dict[str, Any]) -> Session:
+        key = _field(message, "task_id", str)
+        session = self.sessions.get(key)
+        if session is None:
+            raise InfraError(f"task {key[:16]} is not open here (the judge was started again); open it first")
+        self.sessions.move_to_end(key)
+        return session
+
+    def _case(self, session: Session, index: Any) -> Case:
+        if type(index) is not int or not 0 <= index < len(session.cases):
+            raise UsageError(f"no case {index!r}: the task has {len(session.cases)}")
+        return session.cases[index]
+
+
+def _trace(error: BaseException) -> str:
+    return "".join(traceback.format_exception(type(error), error, error.__traceback__))[-4000:]
+
+
+def _field(message: dict[str, Any], name: str, kind: type[T]) -> T:
+    """A field of a request. Raises UsageError when it is missing or of another type."""
+    value = message.get(name)
+    if type(value) is not kind:
+        raise UsageError(f"{message.get('op')}: wants {name} as {kind.__name__}, got {type(value).__name__}")
+    return value
+
+
+def _key(task: Task, salt: str, device: str, limit: int | None) -> str:
+    parts = json.dumps([task.digest, task.name, task.path, salt, device, limit])
+    return hashlib.sha256(parts.encode(errors="surrogatepass")).hexdigest()
+
+
+def _refusal(kind: str, message: str) -> dict[str, Any]:
+    return {"ok": False, "error": kind, "message": message}
+
+
+def serve(sock: socket.socket) -> None:
+    """Answer requests until the other end closes or sends something that is no message."""
+    judge = Judge()
+    try:
+        while True:
+            try:
+                message, fds = wire.receive(sock)
+            except wire.WireError:
+                return
+            try:
+                body, out = judge.answer(message, fds)
+            finally:
+                wire.close_all(fds)
+            try:
+                _reply(sock, body, out)
+            except wire.WireClosed:
+                return
+    finally:
+        judge.shut()
+
+
+def _reply(sock: socket.socket, body: dict[str, Any], out: tuple[int, ...]) -> None:
+    try:
+        wire.send(sock, body, out)
+    except wire.WireClosed:
+        raise
+    except (wire.WireError, ValueError, TypeError) as error:
+        wire.send(sock, _refusal("infra", f"the judge's answer cannot be sent: {error}"))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve the socket that was inherited as descriptor `--fd`."""
+    parser = argparse.ArgumentParser(prog="python -m kengine.judge.server", description=__doc__)
+    parser.add_argument("--fd", type=int, required=True, help="inherited unix stream socket")
+    with socket.socket(fileno=parser.parse_args(arguments).fd) as sock:
+        serve(sock)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

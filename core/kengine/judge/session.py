@@ -1,0 +1,216 @@
+"""One open task: its module, its cases, and the inputs and expected answers of each case and phase."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from kengine.errors import TaskError
+from kengine.judge import cases as case_list
+from kengine.judge import expected as answers
+from kengine.judge import reference
+from kengine.judge.cache import ByteCache
+from kengine.judge.expected import Expected
+from kengine.judge.inputs import Drawn, apply_dtype, draw
+from kengine.judge.module import TaskModule
+from kengine.judge.packing import Packed, pack
+from kengine.judge.seeds import derive
+from kengine.judge.tolerance import root_mean_square
+from kengine.judge.values import apply_values, factors
+from kengine.model import Case, CaseView, Task, TensorSpec
+
+LOST = 0.1
+"""Relative error of the reference itself beyond which a derived case says nothing."""
+
+
+@dataclass
+class Entry:
+    """One case in one phase: packed inputs, the model that belongs to them, and the expected answer once asked for."""
+
+    packed: Packed
+    model: Any
+    expected: Expected | None = None
+
+    @property
+    def held(self) -> int:
+        """Memory that this entry takes, in bytes."""
+        return self.packed.nbytes + (self.expected.held if self.expected else 0)
+
+
+class Session:
+    """An open task on one device. Raises TaskError from every method when the task is broken."""
+
+    def __init__(self, task: Task, salt: str, device: str, key: str, cache: ByteCache[Entry]) -> None:
+        self.task = task
+        self.salt = salt
+        self.device = device
+        self.key = key
+        self.module = TaskModule(task)
+        self.cases: list[Case] = []
+        self.views: list[CaseView] = []
+        self.skipped: dict[str, str] = {}
+        self.notes: list[str] = []
+        self.elapsed_ns = 0
+        self.arity = 0
+        self.names: tuple[str, ...] = ()
+        self.writes: tuple[int, ...] = ()
+        self._cache = cache
+        self._factors: dict[str, float] = {}
+        self._least: dict[str, list[float]] = {}
+
+    def open(self, limit: int | None) -> None:
+        """Take the first `limit` cases that are valid; leave out derived ones that are not, with the reason."""
+        for case in case_list.expand(self.task):
+            if limit is not None and len(self.cases) >= limit:
+                break
+            reason = self._admit(case)
+            if reason:
+                self.skipped[case.name] = reason
+        if not self.cases:
+            listed = "; ".join(f"{name}: {reason}" for name, reason in self.skipped.items())
+            raise TaskError(f"task {self.task.name!r}: none of its cases is valid ({listed})")
+
+    def _admit(self, case: Case) -> str:
+        natural = case_list.is_natural(case)
+        plain = None if natural else self._plain(case)
+        reason = ""
+        for factor in self._choices(case):
+            self._factors[case.name] = factor
+            try:
+                found = self.expected(case, "check")
+            except TaskError as error:
+                if natural:
+                    raise
+                reason = " ".join(str(error).split())[:300]
+                continue
+            reason = "" if plain is None else _invalid(case, found, plain)
+            if not reason:
+                self._accept(case, found)
+                return ""
+            self._cache.drop((self.key, case.name, "check"))
+        return reason or "the task has no floating-point input whose values could be varied"
+
+    def _accept(self, case: Case, found: Expected) -> None:
+        outputs = tuple(TensorSpec(o.form.spec.dtype, o.form.spec.shape, o.form.spec.strides) for o in found.outputs)
+        self.views.append(CaseView(len(self.cases), outputs, self.writes))
+        self.cases.append(case)
+        self.elapsed_ns += found.elapsed_ns
+        self.notes.extend(f"{case.name}: {note}" for note in found.notes)
+
+    def _choices(self, case: Case) -> tuple[float, ...]:
+        if case_list.is_natural(case):
+            return (1.0,)
+        return factors(case.values, self._draw(case, "check"))
+
+    def _plain(self, case: Case) -> Expected:
+        """The expected answer of the task's own draw of a derived case, to hold the derived one against."""
+        for other in self.cases:
+            if other == replace(case, name=other.name, values="drawn", draw=other.draw):
+                return self.expected(other, "check")
+        own = replace(case, name=f"{case.name}/drawn", values="drawn")
+        return self.expected(own, "check")
+
+    def entry(self, case: Case, phase: str) -> Entry:
+        """Inputs of a case in a phase, drawn again when they are no longer kept: the seed makes them the same."""
+        key = (self.key, case.name, phase)
+        entry = self._cache.get(key)
+        if entry is None:
+            drawn = self._draw(case, phase)
+            apply_values(drawn, case.values, self._factors.get(case.name, 1.0), self.seed(case, phase))
+            entry = Entry(self._pack(drawn, case), drawn.model)
+            self._cache.put(key, entry, entry.held)
+        return entry
+
+    def expected(self, case: Case, phase: str) -> Expected:
+        """The expected answer of a case in a phase, computed once while it is kept."""
+        entry = self.entry(case, phase)
+        if entry.expected is None:
+            entry.expected = self.compute(case, phase, entry)
+            self._cache.put((self.key, case.name, phase), entry, entry.held)
+        return entry.expected
+
+    def compute(self, case: Case, phase: str, entry: Entry) -> Expected:
+        """Run the reference on an entry's inputs and prepare the comparison; nothing is kept."""
+        least: Sequence[float] = ()
+        if case.values == "zeros":
+            if case.name not in self._least:
+                self._least[case.name] = answers.magnitudes(self._plain(case))
+            least = self._least[case.name]
+        seed = derive(self.salt, self.task.digest, case.name, phase + "/reference", case.draw)
+        return answers.compute(
+            self.module, entry.packed, entry.model, self.writes, self.task.spec.tolerance, seed, self.device, least
+        )
+
+    def seed(self, case: Case, phase: str) -> int:
+        """Seed of a case in a phase; phases never share one."""
+        return derive(self.salt, self.task.digest, case.name, phase, case.draw)
+
+    def _draw(self, case: Case, phase: str) -> Drawn:
+        drawn = draw(self.module, case, self.seed(case, phase), self.device)
+        apply_dtype(drawn, case.dtype, self.task.name)
+        if drawn.model is not None and self.device != "cpu" and hasattr(drawn.model, "to"):
+            drawn.model = drawn.model.to(self.device)
+        if not self.names:
+            self.arity = len(drawn.args)
+            self.names = self.module.argument_names(self.arity)
+            self.writes = self._written(self.task.spec.writes)
+        return drawn
+
+    def _written(self, names: tuple[str, ...]) -> tuple[int, ...]:
+        result = []
+        for name in names:
+            if name in self.names:
+                result.append(self.names.index(name))
+            elif name.isdigit() and int(name) < self.arity:
+                result.append(int(name))
+            else:
+                raise TaskError(
+                    f"task {self.task.name!r}: writes names {name!r}, but the reference's arguments are "
+                    f"{', '.join(self.names)}"
+                )
+        return tuple(result)
+
+    def _pack(self, drawn: Drawn, case: Case) -> Packed:
+        state: dict[str, Any] = {}
+        if drawn.model is not None and hasattr(drawn.model, "state_dict"):
+            state = dict(drawn.model.state_dict())
+        names = self.module.argument_names(len(drawn.args))
+        return pack(drawn.args, drawn.init_args, state, names, case.layout, self.device, self.task.name)
+
+    def measuring(self) -> contextlib.AbstractContextManager[None]:
+        """The settings under which the reference is timed: those under which it is run."""
+        return reference.quiet(self.task.spec.tolerance.precision)
+
+    def close(self) -> None:
+        """Forget everything that is kept for this task."""
+        self._cache.drop_all(self.key)
+        self.module.close()
+
+
+def _invalid(case: Case, found: Expected, plain: Expected) -> str:
+    """Why a derived case cannot be judged; "" when it can. `plain` is the answer to the task's own draw."""
+    for have, own in zip(found.outputs, plain.outputs):
+        if have.form.spec.shape != own.form.spec.shape:
+            return "the shape of the result depends on the values"
+        if have.allowed is None:
+            continue
+        xp = np if isinstance(have.exact, np.ndarray) else sys.modules["torch"]
+        with np.errstate(all="ignore"):
+            if have.special and not own.special:
+                return "the reference gives values that are not finite"
+            if have.special and not bool((xp.isfinite(have.exact) == xp.isfinite(have.honest)).all()):
+                return "the reference overflows in its own precision"
+            if case.values == "zeros":
+                continue
+            size = xp.where(xp.isfinite(have.exact), xp.abs(have.exact), xp.zeros_like(have.allowed))
+            whole = root_mean_square(size, xp)
+            if have.loss > LOST * whole:
+                return "the reference itself loses its precision on such values"
+            if whole > 0 and bool((size <= have.allowed).all()):
+                return "an answer of zeros would be within the tolerance"
+    return ""

@@ -1,0 +1,226 @@
+"""Timing of candidate and baseline in turn: fresh inputs for every call, every output compared, the judge's clock."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from kengine import codec
+from kengine.errors import CandidateFault, UsageError
+from kengine.judge import arena, claims, lending
+from kengine.judge.claims import Batch
+from kengine.judge.clock import Call, Instruments, Method, instruments_for
+from kengine.judge.lending import Holder
+from kengine.judge.reference import prepare_call
+from kengine.judge.session import Entry, Session
+from kengine.judge.statistics import Speedup, geometric_mean, speedup
+from kengine.model import Case, CaseTiming, TimeRecord, TimingPlan
+
+if TYPE_CHECKING:
+    from kengine.judge.server import Judge
+
+MIN_SETS, MAX_SETS = 4, 8
+"""Input sets that a batch rotates over; each call of a batch has a set of its own."""
+MAX_BYTES = 4 << 30
+"""Memory that the sets of one batch may take."""
+MIN_ROUNDS, MAX_ROUNDS = 5, 25
+NARROW = 0.01
+"""Relative width of an interval at which more rounds would say nothing new."""
+LONG_NS = 50_000_000
+MAX_FURTHER = 500
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the engine asks for: seconds of measuring for one case, baseline "eager" or "compile", time for a batch."""
+
+    budget_s: float = 2.0
+    baseline: str = "eager"
+    timeout_s: float = 30.0
+
+    @classmethod
+    def read(cls, plan: Mapping[str, Any]) -> Options:
+        """Read the plan of a request. Raises UsageError for values that make no sense."""
+        options = cls(
+            float(plan.get("budget_s", 2.0)), str(plan.get("baseline", "eager")), float(plan.get("timeout_s", 30.0))
+        )
+        if not 0 < options.budget_s < 3600 or not 0 < options.timeout_s < 3600:
+            raise UsageError(f"time: budget_s and timeout_s must be above 0 and below an hour: {dict(plan)}")
+        if options.baseline not in ("eager", "compile"):
+            raise UsageError(f"time: baseline is {options.baseline!r}, known: eager, compile")
+        return options
+
+
+def time_cases(
+    judge: Judge,
+    session: Session,
+    cases: Sequence[tuple[int, Case]],
+    holder: str,
+    plan: Mapping[str, Any],
+    channel: socket.socket,
+    instruments: Instruments | None = None,
+) -> dict[str, Any]:
+    """Time every case; the answer holds a `record`, or the `fault` of the candidate that ended the timing."""
+    options = Options.read(plan)
+    tools = instruments or judge.instruments.setdefault(session.device, instruments_for(session.device))
+    timings: list[CaseTiming] = []
+    parts: list[Speedup] = []
+    try:
+        for index, case in cases:
+            course = Course(judge, session, index, case, holder, options, tools, channel)
+            timing, part = course.run()
+            timings.append(timing)
+            parts.append(part)
+    except CandidateFault as fault:
+        return {"record": None, "fault": {"status": fault.status, "message": fault.message}}
+    whole = geometric_mean(parts) if parts else None
+    record = TimeRecord(
+        tuple(timings),
+        whole.value if whole else None,
+        whole.label if whole else "",
+        options.baseline,
+        dict(tools.state()),
+    )
+    return {"record": codec.to_json(record)}
+
+
+@dataclass
+class Course:
+    """The timing of one case, from the first batch to the last."""
+
+    judge: Judge
+    session: Session
+    index: int
+    case: Case
+    holder: str
+    options: Options
+    tools: Instruments
+    channel: socket.socket
+    candidate: list[tuple[int, ...]] = field(default_factory=list)
+    baseline: list[tuple[int, ...]] = field(default_factory=list)
+    wall_ns: int = 0
+
+    def run(self) -> tuple[CaseTiming, Speedup]:
+        """Settle the method, test the claim against a long batch, then alternate until the answer is clear.
+
+        Raises CandidateFault.
+        """
+        sets = self._sets()
+        method = self.tools.methods()[0]
+        first = self._candidate(0, sets, 1, method)
+        method = first.timing.method
+        if method not in self.tools.methods():
+            raise CandidateFault("tampered", f"times by {method}, which this device does not have")
+        claimed = float(median(first.timing.samples_ns))
+        floor = self._floor_ns()
+        claims.check_floor(claimed, floor)
+        further = int(min(max(LONG_NS / claimed, 1), MAX_FURTHER))
+        steady = self._candidate(0, sets, 1, method)
+        long = self._candidate(0, sets, 1 + further, method)
+        claimed = float(median(long.timing.samples_ns))
+        claims.check_further_calls(claimed, further, steady.wall_ns, long.wall_ns)
+        self._baseline(0, sets, method, warm=True)
+        result = self._rounds(sets, method)
+        samples = [s for batch in self.candidate for s in batch]
+        claims.check_floor(float(median(samples)), floor)
+        timing = CaseTiming(
+            self.case.name,
+            tuple(samples),
+            tuple(s for batch in self.baseline for s in batch),
+            method,
+            result.value,
+            result.low,
+            result.high,
+            result.label,
+            self.wall_ns,
+            floor,
+        )
+        return timing, result
+
+    def _rounds(self, sets: int, method: Method) -> Speedup:
+        begun = time.monotonic()
+        seed = self.session.seed(self.case, "time/bootstrap")
+        chance = secrets.SystemRandom()
+        for number in range(1, MAX_ROUNDS + 1):
+            turns = [self._time_candidate, self._time_baseline]
+            chance.shuffle(turns)
+            for turn in turns:
+                turn(number, sets, method)
+            if number < MIN_ROUNDS:
+                continue
+            result = speedup(self.baseline, self.candidate, seed)
+            if time.monotonic() - begun > self.options.budget_s or result.high - result.low < NARROW * result.value:
+                break
+        return result
+
+    def _time_candidate(self, number: int, sets: int, method: Method) -> None:
+        # A call that writes its inputs is right on each set once only, so that these calls are not warmed up.
+        batch = self._candidate(number, sets, 0 if self.session.writes else 1, method)
+        if batch.timing.method != method:
+            raise CandidateFault("tampered", f"times by {batch.timing.method} after times by {method}")
+        self.candidate.append(batch.timing.samples_ns)
+        self.wall_ns += batch.wall_ns
+
+    def _time_baseline(self, number: int, sets: int, method: Method) -> None:
+        self.baseline.append(tuple(self._baseline(number, sets, method)))
+
+    def _entries(self, number: int, sets: int) -> list[tuple[str, Entry]]:
+        phases = [f"time/{number}/{n}" for n in range(sets)]
+        return [(phase, self.session.entry(self.case, phase)) for phase in phases]
+
+    def _candidate(self, number: int, sets: int, warmup: int, method: Method) -> Batch:
+        """One batch in the runner on the fresh inputs of a round; every kept output is compared."""
+        holder = self.judge.holders.setdefault(self.holder, Holder())
+        wanted = []
+        for phase, entry in self._entries(number, sets):
+            expected = self.session.expected(self.case, phase)
+            wanted.append(((self.session.key, self.index, phase), entry, expected))
+        bundles, fds = lending.lend(holder, wanted, len(self.session.writes), self.session.device)
+        view = self.session.views[self.index]
+        plan = TimingPlan(sets, warmup, method)
+        nonce = secrets.randbits(53)
+        batch = claims.ask(self.channel, view, plan, bundles, fds, nonce, self.options.timeout_s, self.tools.wall)
+        if self.session.writes and warmup:
+            return batch
+        for (key, _, _), outputs in zip(wanted, batch.outputs):
+            comparison, _, tampered = self.judge.judge_outputs(self.session, self.case, key, self.holder, outputs)
+            if tampered:
+                raise CandidateFault("tampered", tampered)
+            if not comparison.ok:
+                raise CandidateFault(
+                    "wrong_result", f"{self.case.name}: right when checked, wrong when timed: {comparison.problem}"
+                )
+        return batch
+
+    def _baseline(self, number: int, sets: int, method: Method, warm: bool = False) -> list[int]:
+        """One batch of the reference in the judge, on the inputs of a round in fresh memory."""
+        calls: list[Call] = []
+        for _, entry in self._entries(number, sets):
+            values = entry.packed.values(arena.duplicate(entry.packed.image))
+            calls.append(prepare_call(self.session.module, values, entry.model, self.options.baseline))
+        with self.session.measuring():
+            calls[0]()
+            if warm:
+                for call in calls:
+                    call()
+            arena.synchronize(self.session.device)
+            times = self.tools.measure(calls, method)
+        return [max(t, 1) for t in times]
+
+    def _sets(self) -> int:
+        entry = self.session.entry(self.case, "check")
+        expected = self.session.expected(self.case, "check")
+        one = max(entry.packed.nbytes + 2 * sum(o.nbytes for o in expected.outputs), 1)
+        wanted = 2 * self.tools.cache_bytes() // one + 2
+        return int(max(min(max(wanted, MIN_SETS), MAX_SETS, MAX_BYTES // one), 1))
+
+    def _floor_ns(self) -> int | None:
+        """Least time for writing the outputs: what does not fit into the cache, at the memory's peak rate."""
+        rate = self.tools.bandwidth()
+        written = sum(o.nbytes for o in self.session.expected(self.case, "check").outputs) - self.tools.cache_bytes()
+        return int(written / rate * 1e9) if rate and written > 0 else None

@@ -1,0 +1,175 @@
+"""How far each element of an output may lie from the exact answer.
+
+For an output with exact values e (the reference in float64) and honest values h (the reference as it is):
+
+    size_i    = max(|e_i|, min(RMS of its row, RMS of its column), RMS of the tensor / 1024)
+    sens_i    = RMS over a few runs of |e'_i - e_i| / s, where e' is the exact answer to inputs that were each moved by
+                a relative +-s; at most 1000 times the larger of the row's and the tensor's RMS
+    honest_i  = max(|h_i - e_i|, 2 * min(RMS of h - e in its row, RMS of h - e in its column))
+    allowed_i = max(storage * size_i, arithmetic * max(size_i, sens_i), honest_factor * honest_i, least)
+
+    storage    = 3u for float16 and bfloat16, 2u for fp8, where u is the dtype's unit roundoff: one rounding to store,
+                 and room for a second one before it
+    least      = 1.5 steps of the subnormal numbers of a narrow dtype, the smallest normal number of a wide one, below
+                 which processors may flush to zero
+    arithmetic = v * max(64, 16 + 2 sqrt(n)), where v is u of the dtype, but of float32 at least: narrow outputs are
+                 accumulated wide. n estimates the longest reduction.
+
+sqrt(n) is how the error of summing n terms one after the other grows when roundings are independent: about
+0.33 sqrt(n) v of the sum for terms of one sign and 0.41 sqrt(n) v of sens for terms of both (Higham, Accuracy and
+Stability of Numerical Algorithms, chapter 4, statistical model), so 2 sqrt(n) leaves five standard deviations for the
+worst order. The column keeps a row's large elements from excusing errors in its small ones, sens keeps cancellation
+from condemning an honest order. `Tolerance.rtol` replaces storage and bounds arithmetic. With precision "tf32" v is
+2**-11 / 16 for float32 outputs. Where the reference does not run in float64, e is h and both floors are doubled.
+Bool, integer and string outputs are exact: nothing is allowed.
+"""
+
+from __future__ import annotations
+
+from math import prod, sqrt
+from typing import Any
+
+from kengine.model import Tolerance
+
+UNIT_ROUNDOFF = {
+    "float16": 2.0**-11,
+    "bfloat16": 2.0**-8,
+    "float32": 2.0**-24,
+    "float64": 2.0**-53,
+    "complex64": 2.0**-24,
+    "complex128": 2.0**-53,
+    "float8_e4m3fn": 2.0**-4,
+    "float8_e4m3fnuz": 2.0**-4,
+    "float8_e5m2": 2.0**-3,
+    "float8_e5m2fnuz": 2.0**-3,
+    "float8_e8m0fnu": 2.0**-1,
+}
+"""Half the distance from 1 to the next number, for each inexact dtype."""
+
+LEAST = {
+    "float16": 1.5 * 2.0**-24,
+    "bfloat16": 2.0**-126,
+    "float32": 2.0**-126,
+    "complex64": 2.0**-126,
+    "float8_e4m3fn": 1.5 * 2.0**-9,
+    "float8_e4m3fnuz": 1.5 * 2.0**-10,
+    "float8_e5m2": 1.5 * 2.0**-16,
+    "float8_e5m2fnuz": 1.5 * 2.0**-17,
+}
+"""Absolute error that every element may have, for each dtype; 2**-1022 where none is listed."""
+
+_SINGLE = 2.0**-24
+_TF32 = 2.0**-11
+_MAX_SENSITIVITY = 1000.0
+_SHORT = 8
+"""Rows and columns of fewer elements say nothing of a magnitude; the whole tensor does."""
+
+
+def is_inexact(dtype: str) -> bool:
+    """Whether values of this dtype are compared with a tolerance."""
+    return dtype in UNIT_ROUNDOFF
+
+
+def floors(dtype: str, tolerance: Tolerance, reduction: int, native: bool = False) -> tuple[float, float]:
+    """The factors `storage` and `arithmetic` for an output, see above. Pure numbers."""
+    u = UNIT_ROUNDOFF[dtype]
+    wide = u if u < _SINGLE else _SINGLE
+    if tolerance.precision == "tf32" and wide == _SINGLE:
+        wide = _TF32 / 16
+    arithmetic = wide * max(64.0, 16.0 + 2.0 * sqrt(max(reduction, 1)))
+    storage = (2.0 if dtype.startswith("float8") else 3.0) * u
+    if tolerance.rtol is not None:
+        storage, arithmetic = tolerance.rtol, min(arithmetic, tolerance.rtol)
+    return (2 * storage, 2 * arithmetic) if native else (storage, arithmetic)
+
+
+def estimate_reduction(inputs: list[tuple[int, ...]], output: tuple[int, ...]) -> int:
+    """How many terms one element of `output` may be a sum of, from shapes alone.
+
+    For each input: the product of the dimensions that the output does not have, and its largest dimension.
+    """
+    longest = 1
+    for shape in inputs:
+        left = list(output)
+        missing = []
+        for n in shape:
+            if n in left:
+                left.remove(n)
+            else:
+                missing.append(n)
+        longest = max(longest, prod(missing), *shape) if shape else longest
+    return min(longest, 1 << 26)
+
+
+def allowed_error(
+    exact: Any,
+    honest: Any,
+    moved: list[Any],
+    step: float,
+    dtype: str,
+    tolerance: Tolerance,
+    reduction: int,
+    xp: Any,
+    native: bool = False,
+    least_size: float = 0.0,
+) -> Any:
+    """Allowed absolute error of each element, float64, of the same shape; 0 where `exact` is not finite.
+
+    exact, honest, moved: arrays of `xp` (numpy or torch) in float64 or complex128. least_size: a magnitude below
+    which no element counts as small (for inputs of zeros, whose answer has no magnitude of its own).
+    """
+    storage, arithmetic = floors(dtype, tolerance, reduction, native)
+    finite = xp.isfinite(exact)
+    zero = _zeros(xp.abs(exact), xp)
+    size = xp.where(finite, xp.abs(exact), zero)
+    typical, overall = _neighbourhood(size, xp)
+    extent = _largest(typical, overall, xp)
+    size = _largest(_largest(size, typical, xp), max(overall / 1024, least_size), xp)
+    allowed = max(storage if dtype not in ("float32", "float64", "complex64", "complex128") else 0.0, arithmetic) * size
+    if tolerance.rtol is not None:
+        allowed = storage * size
+    if moved:
+        total = zero
+        for other in moved:
+            change = xp.abs(other - exact) / step
+            total = total + xp.where(xp.isfinite(change), change, zero) ** 2
+        sensitivity = xp.minimum(xp.sqrt(total / len(moved)), _MAX_SENSITIVITY * extent)
+        allowed = xp.maximum(allowed, arithmetic * sensitivity)
+    error = xp.abs(honest - exact)
+    error = xp.where(xp.isfinite(error) & finite, error, zero)
+    around, _ = _neighbourhood(error, xp)
+    allowed = xp.maximum(allowed, tolerance.honest_factor * xp.maximum(error, 2.0 * around))
+    return xp.where(finite, _largest(allowed, LEAST.get(dtype, 2.0**-1022), xp), zero)
+
+
+def _zeros(array: Any, xp: Any) -> Any:
+    return xp.zeros_like(array)
+
+
+def _largest(a: Any, b: Any, xp: Any) -> Any:
+    return xp.where(a > b, a, b + 0 * a)
+
+
+def root_mean_square(values: Any, xp: Any) -> float:
+    """RMS of an array without overflow, 0.0 when it is empty."""
+    if values.size == 0 if xp.__name__ == "numpy" else values.numel() == 0:
+        return 0.0
+    top = float(values.max())
+    if top == 0.0:
+        return 0.0
+    return top * float(xp.sqrt(xp.mean((values / top) ** 2)))
+
+
+def _neighbourhood(values: Any, xp: Any) -> tuple[Any, float]:
+    """For each element the smaller of the RMS of its row and of its column, and the RMS of all."""
+    overall = root_mean_square(values, xp)
+    shape = tuple(values.shape)
+    if overall == 0.0 or len(shape) == 0 or shape[-1] < _SHORT or prod(shape) == shape[-1]:
+        return xp.zeros_like(values) + overall, overall
+    top = float(values.max())
+    rows = (values / top).reshape(-1, shape[-1]) ** 2
+    typical = xp.sqrt(xp.mean(rows, axis=1, keepdims=True)) * top
+    if rows.shape[0] >= _SHORT:
+        column = xp.sqrt(xp.mean(rows, axis=0, keepdims=True)) * top
+        typical = xp.minimum(typical + xp.zeros_like(column), column + xp.zeros_like(typical))
+    return (typical + xp.zeros_like(rows)).reshape(shape), overall

@@ -1,0 +1,89 @@
+"""Classes of values: large, tiny, zeros and one outlier, made of what the task itself draws so that they stay valid."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from kengine.judge.inputs import Drawn
+from kengine.judge.leaves import arrays, dtype_name, is_float, is_torch, map_leaves
+from kengine.model import ValueClass
+
+DERIVED: tuple[ValueClass, ...] = ("outlier", "large", "tiny", "zeros")
+"""Classes that change the scale of a draw and may therefore leave the domain of a reference."""
+
+_WIDE = {"large": (2.0**10, 2.0**6, 2.0**3), "tiny": (2.0**-20, 2.0**-10, 2.0**-4), "outlier": (2.0**10, 2.0**5)}
+_NARROW = {"large": (2.0**6, 2.0**3), "tiny": (2.0**-6, 2.0**-3), "outlier": (2.0**6, 2.0**3)}
+
+
+def factors(values: ValueClass, drawn: Drawn) -> tuple[float, ...]:
+    """Factors to try for a class, the strongest first; (1.0,) for classes that have none, () without float inputs."""
+    floats = [a for a in arrays(drawn.args) if is_float(a)]
+    if values in DERIVED and not floats:
+        return ()
+    narrow = any(dtype_name(a).startswith(("float16", "float8")) for a in floats)
+    return (_NARROW if narrow else _WIDE).get(values, (1.0,))
+
+
+def apply_values(drawn: Drawn, values: ValueClass, factor: float, seed: int) -> None:
+    """Give the floating-point arguments of a draw another class of values, in place of the draw's arguments.
+
+    large, tiny: all times `factor`. zeros: all zero. outlier: one element of each array times `factor`.
+    normal, uniform: fresh values of N(0, 1) or U[0, 1), whatever the task drew. drawn: nothing.
+    """
+    if values == "drawn":
+        return
+    chooser = random.Random(seed ^ 0x9E3779B97F4A7C15)
+    change: dict[str, Callable[[Any], Any]] = {
+        "large": lambda a: _times(a, factor),
+        "tiny": lambda a: _times(a, factor),
+        "zeros": lambda a: _times(a, 0.0),
+        "outlier": lambda a: _outlier(a, factor, chooser),
+        "normal": lambda a: _random(a, chooser, lambda g, s: g.standard_normal(s)),
+        "uniform": lambda a: _random(a, chooser, lambda g, s: g.random(s)),
+    }
+    drawn.args = [map_leaves(lambda a: change[values](a) if is_float(a) else a, v) for v in drawn.args]
+
+
+def _times(array: Any, factor: float) -> Any:
+    if is_torch(array):
+        import torch
+
+        wide = array.detach().to(torch.float64)
+        changed = torch.zeros_like(wide) if factor == 0.0 else wide * factor
+        return changed.to(array.dtype)
+    wide = np.asarray(array, dtype=np.float64)
+    return (np.zeros_like(wide) if factor == 0.0 else wide * factor).astype(array.dtype)
+
+
+def _outlier(array: Any, factor: float, chooser: random.Random) -> Any:
+    count = array.numel() if is_torch(array) else array.size
+    if count < 2:
+        return array
+    at = chooser.randrange(count)
+    if is_torch(array):
+        import torch
+
+        flat = array.detach().to(torch.float64).flatten().clone()
+        flat[at] = _raised(float(flat[at]), float(flat.abs().max()), factor)
+        return flat.reshape(array.shape).to(array.dtype)
+    flat = np.array(array, dtype=np.float64).reshape(-1)
+    flat[at] = _raised(float(flat[at]), float(np.abs(flat).max()), factor)
+    return flat.reshape(array.shape).astype(array.dtype)
+
+
+def _raised(value: float, top: float, factor: float) -> float:
+    """The outlier: `factor` times the largest magnitude, with the sign of what stood there."""
+    return -top * factor if value < 0 else top * factor
+
+
+def _random(array: Any, chooser: random.Random, fill: Callable[[Any, Any], Any]) -> Any:
+    if is_torch(array):
+        import torch
+
+        fresh = fill(np.random.default_rng(chooser.getrandbits(64)), tuple(array.shape))
+        return torch.as_tensor(fresh, dtype=torch.float64).to(device=array.device, dtype=array.dtype)
+    return np.asarray(fill(np.random.default_rng(chooser.getrandbits(64)), array.shape)).astype(array.dtype)

@@ -1,0 +1,91 @@
+"""Run rules over a candidate. A rule that breaks leaves one warning, never a lost or failed verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import PurePath
+
+from kengine.lint.rule import Context, Rule, Severity, is_selected, make_finding, select_rules
+from kengine.lint.source import SourceTree
+from kengine.model import Candidate, Finding, LintRecord, Target, Task
+from kengine.tasks.source import SourceError, parse
+
+RULE_FAILED = "KE991"
+"""Code of the warning that a rule broke."""
+
+MAX_FINDINGS = 20
+"""Most findings of one rule; the rest is summed up in one."""
+
+
+def run(
+    candidate: Candidate,
+    task: Task,
+    target: Target,
+    rules: Iterable[Rule],
+    select: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+) -> LintRecord:
+    """Run the rules that `select` and `ignore` (codes or their beginnings) leave, on every file they understand.
+
+    A file that does not parse has no findings: compiling it says so with the line.
+    """
+    chosen, left_out = tuple(select), tuple(ignore)
+    active = [r for r in select_rules(rules, chosen, left_out) if candidate.language in r.languages]
+    context = Context(task, target, frozenset(PurePath(f.path).stem for f in candidate.files))
+    findings: list[Finding] = []
+    for source in read_sources(candidate):
+        for rule in active:
+            if source.entry or not rule.main_only:
+                findings += _apply(rule, source, context)
+    order = {"reject": 0, "warn": 1}
+    findings.sort(key=lambda f: (order[f.severity], f.path, f.line, f.code))
+    return LintRecord(tuple(findings), len(active), left_out)
+
+
+def read_sources(candidate: Candidate) -> list[SourceTree]:
+    """Parse the Python files of a candidate, the main one first; those that do not parse are left out."""
+    if candidate.language != "python":
+        return []
+    found = []
+    for file in candidate.files:
+        main = file is candidate.main
+        if main or file.path.endswith(".py"):
+            source = _read(file.text, file.path, candidate.entry if main else "")
+            if source is not None:
+                found.append(source)
+    return found
+
+
+@lru_cache(maxsize=16)
+def _read(text: str, path: str, entry: str) -> SourceTree | None:
+    """Parse once for the core's rules and for every pack that looks at the same candidate after it."""
+    try:
+        source = parse(text, path)
+        return SourceTree(source.text, source.tree, path, entry)
+    except (SourceError, RecursionError, MemoryError):
+        return None
+
+
+def _apply(rule: Rule, source: SourceTree, context: Context) -> list[Finding]:
+    try:
+        hits = {(h.line, h.column, h.message): h for h in rule.check(source, context)}
+    except Exception as error:  # a rule meets hostile text; its own failure is not the candidate's
+        problem = f"rule {rule.code} failed on this file ({type(error).__name__}: {error}); it found nothing"
+        return [Finding(RULE_FAILED, "warn", problem, source.path)]
+    ordered = sorted(hits.values(), key=lambda h: (h.line, h.column))
+    found = [make_finding(rule, h, source.path) for h in ordered[:MAX_FINDINGS]]
+    if len(ordered) > MAX_FINDINGS:
+        more = len(ordered) - MAX_FINDINGS
+        severe: Severity = (
+            "reject" if any((h.severity or rule.severity) == "reject" for h in ordered[MAX_FINDINGS:]) else "warn"
+        )
+        line = ordered[MAX_FINDINGS].line
+        found.append(Finding(rule.code, severe, f"{more} more of the same kind from here on", source.path, line))
+    return found
+
+
+def keep_selected(findings: Iterable[Finding], select: Iterable[str], ignore: Iterable[str]) -> tuple[Finding, ...]:
+    """Findings of packs that `select` and `ignore` leave; reports about broken plugins and rules always stay."""
+    chosen, left_out = tuple(select), tuple(ignore)
+    return tuple(f for f in findings if f.code.startswith("KE99") or is_selected(f.code, chosen, left_out))

@@ -1,0 +1,235 @@
+"""The process that runs one candidate: opens the device, says that it is ready, and does what it is asked.
+
+Whatever it says after `load` comes from a process in which the candidate may have changed anything; nobody believes
+it. It owns no answer, no seed and no name of a file outside its private folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from kengine import codec, wire
+from kengine.errors import CandidateFault, KengineError, PluginError, TargetUnavailable, UsageError
+from kengine.model import Artifact, Candidate, CaseView, Launch, Mode, Target, TaskView, TimingPlan
+from kengine.plugins.backend import Backend, attach
+from kengine.runner import arena, entry, faults, results, source, tensors
+from kengine.runner.sandbox import rlimits
+
+_backend: Backend | None = None
+_target: Target | None = None
+
+_FOLDERS = {
+    "HOME": ".", "TMPDIR": "tmp", "XDG_CACHE_HOME": "cache", "TRITON_HOME": ".", "TRITON_CACHE_DIR": "cache/triton",
+    "TORCH_EXTENSIONS_DIR": "cache/torch_extensions", "TORCHINDUCTOR_CACHE_DIR": "cache/inductor",
+    "CUDA_CACHE_PATH": "cache/cuda", "CUPY_CACHE_DIR": "cache/cupy", "NUMBA_CACHE_DIR": "cache/numba",
+}  # fmt: skip
+
+
+def prepare(module: str | None, target: str) -> None:
+    """In the zygote: attach and warm the backend that every fork of it will use. Raises what the backend raises."""
+    global _backend, _target
+    tensors.prepare()
+    _target = Target.parse(target)
+    if module:
+        _backend = attach(_target.backend, module)
+        _backend.warm(_target)
+
+
+def main(channel: int, measures: tuple[str, ...], *, holder: str, workdir: str, settings: Mapping[str, Any]) -> None:
+    """In the sandbox: serve the channel until `quit` or its end. Ends the process with code 0 by returning."""
+    limits = settings.get("limits") or {}
+    set_environment(workdir, str(settings.get("cache") or ""))
+    faults.set_limits(dict(limits))
+    with contextlib.suppress(Exception):
+        import faulthandler
+
+        faulthandler.enable(2)
+    with socket.socket(fileno=channel) as sock:
+        if _backend is None or _target is None:
+            wire.send(sock, {"op": "failed", "message": "this zygote was started without a backend"})
+            return
+        try:
+            _backend.open(_target)
+        except Exception as error:
+            wire.send(sock, {"op": "failed", "message": f"{type(error).__name__}: {faults.text_of(error)}"})
+            return
+        wire.send(sock, {"op": "ready", "sandbox": list(measures), "holder": holder})
+        Server(sock, _backend, Path(workdir), limits).serve()
+
+
+def set_environment(workdir: str, cache: str) -> None:
+    """Point every folder that toolchains write to into the private one, caches into `cache` when there is one."""
+    import tempfile
+
+    for name, place in _FOLDERS.items():
+        inside = place.removeprefix("cache/")
+        folder = os.path.join(cache, inside) if cache and inside != place else os.path.join(workdir, place)
+        os.makedirs(folder, exist_ok=True)
+        os.environ[name] = os.path.normpath(folder)
+    tempfile.tempdir = None
+    os.chdir(workdir)
+
+
+class Server:
+    """Requests and replies of one runner; each reply carries the nonce of its request."""
+
+    def __init__(self, sock: socket.socket, backend: Backend, workdir: Path, limits: Mapping[str, Any]) -> None:
+        self.sock = sock
+        self.backend = backend
+        self.workdir = workdir
+        self.limits = limits
+        self.borrower = arena.Borrower()
+        self.candidate: Candidate | None = None
+        self.view: TaskView | None = None
+        self.artifact: Artifact | None = None
+        self._operations: dict[str, Callable[[dict[str, Any], list[int]], dict[str, Any]]] = {
+            "load": self.load,
+            "compile": self.compile,
+            "launch": self.launch,
+            "time": self.time,
+        }
+
+    def serve(self) -> None:
+        """Answer until `quit`, the end of the channel, or something on it that is no request."""
+        # Taken now: a candidate that replaces them deceives nobody but should not break its own replies either.
+        send, receive, close_all = wire.send, wire.receive, wire.close_all
+        while True:
+            try:
+                request, fds = receive(self.sock)
+            except wire.WireError:
+                return
+            nonce, op = request.get("n"), request.get("op")
+            if op == "quit":
+                with contextlib.suppress(wire.WireError):
+                    send(self.sock, {"n": nonce, "ok": True})
+                return
+            try:
+                reply = {"n": nonce, "ok": True, **self._operations[str(op)](request, fds)}
+            except BaseException as error:
+                reply = {"n": nonce, "ok": False, "fault": _write_fault(error, str(op))}
+            finally:
+                close_all(fds)
+            _flush()
+            try:
+                send(self.sock, reply)
+            except wire.WireClosed:
+                return
+            except (wire.WireError, ValueError, TypeError, RecursionError) as error:
+                fault = CandidateFault("launch_failed", f"its results cannot be sent: {faults.text_of(error)}")
+                send(self.sock, {"n": nonce, "ok": False, "fault": _fault_json(fault)})
+
+    def load(self, request: dict[str, Any], fds: list[int]) -> dict[str, Any]:
+        """Take the candidate: its files are written, its limits begin to count, nothing runs yet."""
+        candidate = codec.from_json(request["candidate"], Candidate)
+        if candidate != self.candidate:
+            if self.candidate is None:
+                rlimits.apply_last(self.limits, str(self.limits.get("device", "cpu")))
+            self.candidate = candidate
+            source.place(candidate, self.workdir)
+        self.view = codec.from_json(request["view"], TaskView)
+        return {}
+
+    def compile(self, request: dict[str, Any], fds: list[int]) -> dict[str, Any]:
+        """Compile for one target; the launches that follow use what was compiled for this runner's own target."""
+        candidate, view = self._loaded()
+        target = Target.parse(request["target"])
+        bundles = [self.borrower.borrow(b, fds) for b in request.get("bundles", ())]
+        artifact = self.backend.compile(candidate, view, target, [b.inputs for b in bundles], self.workdir)
+        if self.artifact is None or target == _target:
+            self.artifact = artifact
+        return {"artifact": codec.to_json(artifact)}
+
+    def launch(self, request: dict[str, Any], fds: list[int]) -> dict[str, Any]:
+        """Call the candidate once, and copy what it gave into the sinks."""
+        artifact, case = self._compiled(), codec.from_json(request["case"], CaseView)
+        bundle = self.borrower.borrow(request["bundle"], fds)
+        entry.forget()
+        begun = time.perf_counter_ns()
+        outputs = self.backend.launch(artifact, case, bundle.inputs, Mode(request.get("mode", "normal")))
+        elapsed = time.perf_counter_ns() - begun
+        return {
+            "outputs": results.collect(outputs.value, bundle, case),
+            "launches": [codec.to_json(launch) for launch in merge(outputs.launches)],
+            "details": codec.to_json(Artifact(artifact.target, details=outputs.details))["details"],
+            "elapsed_ns": elapsed,
+        }
+
+    def time(self, request: dict[str, Any], fds: list[int]) -> dict[str, Any]:
+        """Time calls over rotating inputs; then copy what the last call on each of them gave into its sinks."""
+        artifact, case = self._compiled(), codec.from_json(request["case"], CaseView)
+        bundles = [self.borrower.borrow(b, fds) for b in request["bundles"]]
+        entry.forget()
+        timing = self.backend.time(
+            artifact, case, [b.inputs for b in bundles], codec.from_json(request["plan"], TimingPlan)
+        )
+        outputs = []
+        for bundle in bundles:
+            kept, value = entry.returned(bundle.inputs)
+            outputs.append(results.collect(value, bundle, case) if kept else [])
+        entry.forget()
+        return {"timing": codec.to_json(timing), "outputs": outputs}
+
+    def _loaded(self) -> tuple[Candidate, TaskView]:
+        if self.candidate is None or self.view is None:
+            raise UsageError("there is no candidate yet: send load first")
+        return self.candidate, self.view
+
+    def _compiled(self) -> Artifact:
+        if self.artifact is None:
+            raise UsageError("nothing is compiled yet: send compile first")
+        return self.artifact
+
+
+def merge(launches: Any) -> list[Launch]:
+    """Join equal launches that follow one another, so that a loop of a million is one line."""
+    merged: list[Launch] = []
+    for launch in launches:
+        last = merged[-1] if merged else None
+        if last is not None and (last.kernel, last.grid) == (launch.kernel, launch.grid):
+            merged[-1] = Launch(last.kernel, last.grid, last.count + launch.count)
+        else:
+            merged.append(launch)
+    return merged[:10_000]
+
+
+def _write_fault(error: BaseException, op: str) -> dict[str, Any]:
+    try:
+        return _fault_json(_classify(error, op))
+    except BaseException as inner:
+        return _fault_json(CandidateFault("launch_failed", f"'{op}' failed, and so did describing it: {type(inner)!r}"))
+
+
+def _classify(error: BaseException, op: str) -> CandidateFault:
+    if isinstance(error, CandidateFault):
+        return error
+    if isinstance(error, TargetUnavailable):
+        return CandidateFault("unsupported", faults.text_of(error))
+    if isinstance(error, PluginError) and error.__cause__ is not None and faults.own_line(error.__cause__):
+        # The hook let an exception of the candidate's through, and the front took it for the plugin's own.
+        return faults.from_exception(error.__cause__, "launch_failed", "the candidate")
+    if isinstance(error, KengineError):
+        return CandidateFault("launch_failed", f"'{op}': {type(error).__name__}: {faults.text_of(error)}")
+    status = "compile_failed" if op in ("load", "compile") else "launch_failed"
+    return faults.from_exception(error, status, f"'{op}'")
+
+
+def _fault_json(fault: CandidateFault) -> dict[str, Any]:
+    return {
+        "status": str(fault.status),
+        "message": faults.clean(str(fault.message), 2 * faults.MAX_MESSAGE),
+        "log": faults.clean(str(fault.log), faults.MAX_LOG),
+        "line": int(fault.line),
+    }
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(BaseException):
+            stream.flush()

@@ -1,0 +1,101 @@
+"""From a device source to a loaded program, by way of the machine's C++ compiler and a cache by content."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from kengine.simt.fault import CompileError, Unsupported
+from kengine.simt.limits import DeviceLimits
+from kengine.simt.program import Program
+from kengine.simt.rewrite import has_return_in_macro, has_volatile_code, rewrite
+from kengine.simt.toolchain import SOURCES, Mode, find_compiler, identity, precompiled_header, run, runtime_library
+from kengine.simt.unsupported import find_unsupported
+
+LARGEST_SOURCE = 8 << 20
+
+
+def build(
+    source: str,
+    *,
+    filename: str = "kernel.cu",
+    lanes: Literal[32, 64] = 32,
+    dialect: Literal["cuda", "hip"] = "cuda",
+    check: bool = False,
+    limits: DeviceLimits | None = None,
+    cache: Path,
+    defines: Mapping[str, str] | None = None,
+    options: Sequence[str] = (),
+    instances: Sequence[str] = (),
+    exports: Sequence[str] = (),
+) -> Program:
+    """Compile a CUDA or HIP source for the emulator and load it.
+
+    `check` compiles every memory access with a check of bounds, races and uninitialised shared memory. `limits` are
+    the chip's (default: sm_90, or gfx942 for 64 lanes). `defines` are macros, `options` further compiler options such
+    as `-I…`. `instances` are template kernels to be launched by name, such as `scale<float>`; `exports` are host
+    functions to be called by name. The cache directory may be shared between processes.
+
+    Raises CompileError (with the candidate's own line), Unsupported, CompilerMissing.
+    """
+    if len(source) > LARGEST_SOURCE:
+        raise CompileError(f"the source has {len(source)} characters; the largest accepted has {LARGEST_SOURCE}", None, "")
+    if "\0" in source:
+        line = source.count("\n", 0, source.index("\0")) + 1
+        raise CompileError(f"{filename}:{line}: the source contains a NUL character: it is not text", line, "")
+    unsupported = find_unsupported(source)
+    if unsupported:
+        raise Unsupported(*unsupported[0])
+    mode = Mode(lanes, dialect == "hip", check, has_volatile_code(source))
+    text = _translation_unit(source, filename, mode, defines or {}, instances, exports)
+    key = hashlib.sha256(repr((identity(), mode.flags(), list(options), text)).encode()).hexdigest()[:24]
+    library = cache / f"program-{key}.so"
+    runtime = runtime_library(cache)
+    if not library.exists():
+        _compile(text, library, filename, mode, options, runtime, cache)
+    return Program(library, runtime, source=source, filename=filename, check=check, limits=limits or DeviceLimits.of("gfx942" if lanes == 64 else "sm_90"))
+
+
+def _translation_unit(
+    source: str, filename: str, mode: Mode, defines: Mapping[str, str], instances: Sequence[str], exports: Sequence[str]
+) -> str:
+    strict = 0 if has_return_in_macro(source) else 1
+    head = [f"#define SIMT_STRICT_EXIT {strict}", '#include "definitions.h"', *(f"#define {k} {v}" for k, v in defines.items())]
+    tail = [f'SIMT_KERNEL("{name}", {name})' for name in instances] + [f'SIMT_HOST("{name}", {name})' for name in exports]
+    quoted = filename.replace("\\", "\\\\").replace('"', '\\"')
+    return "\n".join([*head, f'#line 1 "{quoted}"', rewrite(source), '#line 1 "(entry points)"', *tail, ""])
+
+
+def _compile(text: str, library: Path, filename: str, mode: Mode, options: Sequence[str], runtime: Path, cache: Path) -> None:
+    header = precompiled_header(mode, cache)
+    compiler = find_compiler()
+    include = ["-include-pch", f"{header}.pch"] if compiler.is_clang else ["-include", str(header)]
+    with tempfile.TemporaryDirectory(dir=cache) as name:
+        directory = Path(name)
+        unit, thing, out = directory / "unit.cpp", directory / "unit.o", directory / "unit.so"
+        unit.write_text(text, encoding="utf-8", errors="surrogateescape")
+        command = [*compiler.command, *mode.flags(), *include, f"-I{SOURCES / 'simt'}", f"-I{SOURCES / 'include'}", *options, "-c", str(unit), "-o", str(thing)]
+        try:
+            run(command, directory)
+            run([*compiler.command, str(thing), "-o", str(out), *mode.link_flags(runtime)], directory)
+        except CompileError as error:
+            raise _explain(error, filename) from None
+        os.replace(out, library)
+
+
+def _explain(error: CompileError, filename: str) -> CompileError:
+    """The same error with the candidate's line and the first message."""
+    first = re.search(rf"^{re.escape(filename)}:(\d+)(?::\d+)?: (?:fatal )?error: (.*)$", error.log, re.M)
+    if first:
+        # An error inside a macro or a header of ours is reported there; the candidate's line follows as context.
+        return CompileError(f"{filename}:{first.group(1)}: {first.group(2)}", int(first.group(1)), error.log)
+    message = re.search(r"(?:error: |undefined reference to )(.*)$", error.log, re.M)
+    near = re.search(rf"^\s*(?:from )?{re.escape(filename)}:(\d+)", error.log, re.M)
+    line = int(near.group(1)) if near else None
+    text = message.group(0) if message else error.message
+    return CompileError(f"{filename}:{line}: {text}" if line else f"{filename}: {text}", line, error.log)

@@ -1,0 +1,178 @@
+"""The machine's C++ compiler: which one, with what flags, and the parts that are built once for all candidates."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import importlib.util
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kengine.simt.fault import CompileError, CompilerMissing
+
+SOURCES = Path(__file__).resolve().parent / "cpp"
+COMPILE_SECONDS = 300
+
+_LANGUAGE = ("-std=c++17", "-fPIC", "-w", "-g1", "-fvisibility=hidden", "-U_FORTIFY_SOURCE", "-pipe")
+# The devices' arithmetic: contraction to fused multiply-add, no traps, no errno; wrapping integers; punning allowed.
+_ARITHMETIC = ("-march=native", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math", "-fwrapv", "-fno-strict-aliasing")
+_STACK = ("-fstack-clash-protection",)
+_WRAPPED = ("printf", "vprintf", "__assert_fail", "malloc", "free", "abort")
+_WRAPPED_IN_CHECK = (*_WRAPPED, "memcpy", "memmove", "memset")
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A C++ compiler: its command, whether it is a clang, and its version text."""
+
+    command: tuple[str, ...]
+    is_clang: bool
+    version: str
+
+
+@functools.lru_cache(maxsize=1)
+def find_compiler() -> Compiler:
+    """The compiler named by KENGINE_SIMT_CXX, else g++, clang++, c++ or the one of the package `ziglang`.
+
+    CompilerMissing if there is none. (The variable CXX is not asked: candidates set it.)
+    """
+    named = os.environ.get("KENGINE_SIMT_CXX")
+    tried = [named] if named else ["g++", "clang++", "c++"]
+    for name in tried:
+        path = shutil.which(name)
+        if path:
+            return _describe((path,))
+    if not named and importlib.util.find_spec("ziglang") is not None:
+        import sys
+
+        return _describe((sys.executable, "-m", "ziglang", "c++"))
+    raise CompilerMissing(
+        f"no C++ compiler found (looked for {', '.join(tried)} and the package ziglang); "
+        "install g++ or clang++, `pip install ziglang`, or name one in KENGINE_SIMT_CXX"
+    )
+
+
+def _describe(command: tuple[str, ...]) -> Compiler:
+    done = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=COMPILE_SECONDS, check=False)
+    if done.returncode:
+        raise CompilerMissing(f"{' '.join(command)} --version failed: {done.stderr.strip()[:300]}")
+    return Compiler(command, "clang" in done.stdout, done.stdout.strip())
+
+
+@functools.lru_cache(maxsize=1)
+def identity() -> str:
+    """A digest of everything but the candidate that decides what the compiler makes: compiler, processor, our sources."""
+    digest = hashlib.sha256(find_compiler().version.encode())
+    digest.update(platform.machine().encode())
+    with contextlib.suppress(OSError), open("/proc/cpuinfo", encoding="utf-8") as f:
+        digest.update("".join(sorted({line for line in f if line.startswith(("flags", "model name", "Features"))})).encode())
+    for path in sorted(SOURCES.rglob("*")):
+        if path.is_file():
+            digest.update(str(path.relative_to(SOURCES)).encode() + path.read_bytes())
+    digest.update(Path(__file__).read_bytes())
+    return digest.hexdigest()
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold an exclusive lock on a file: one process builds, the others wait."""
+    import fcntl
+
+    with open(path, "w", encoding="utf-8") as f:
+        fcntl.flock(f, fcntl.LOCK_EX)
+        yield
+
+
+def run(command: Sequence[str], directory: Path) -> str:
+    """Run a compiler command; its messages. CompileError with them when it fails or takes too long."""
+    environment = {k: v for k, v in os.environ.items() if k not in ("CPATH", "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX")}
+    environment["LC_ALL"] = "C"
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", cwd=directory, env=environment, timeout=COMPILE_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        raise CompileError(f"the compiler has not finished after {COMPILE_SECONDS} s", None, "") from error
+    if done.returncode:
+        raise CompileError("compilation failed", None, done.stderr + done.stdout)
+    return done.stderr
+
+
+def runtime_library(cache: Path) -> Path:
+    """The runtime library, built into the cache at first use (about 3 s)."""
+    library = cache / f"libkengine_simt_{identity()[:16]}.so"
+    if library.exists():
+        return library
+    cache.mkdir(parents=True, exist_ok=True)
+    with locked(cache / "runtime.lock"):
+        if library.exists():
+            return library
+        with tempfile.TemporaryDirectory(dir=cache) as temporary:
+            out = Path(temporary) / library.name
+            run([*find_compiler().command, "-O2", *_LANGUAGE, "-fno-strict-aliasing", "-shared", f"-Wl,-soname,{library.name}",
+                 str(SOURCES / "runtime" / "runtime.cpp"), "-o", str(out), "-ldl", "-lrt", "-lpthread"], Path(temporary))  # fmt: skip
+            os.replace(out, library)
+    return library
+
+
+@dataclass(frozen=True)
+class Mode:
+    """What a program is compiled for."""
+
+    lanes: int
+    hip: bool
+    check: bool
+    lockstep: bool  # volatile accesses are hooked, so that lanes of a warp take them together
+
+    @property
+    def instrumented(self) -> bool:
+        return self.check or self.lockstep
+
+    def flags(self) -> list[str]:
+        """Compiler flags of this mode; a precompiled header serves exactly one such set."""
+        clang = find_compiler().is_clang
+        out = [*_LANGUAGE, *_ARITHMETIC, *_STACK, f"-DSIMT_LANES={self.lanes}"]
+        out += ["-O2"] if self.instrumented else ["-O3"]
+        if not clang:
+            out += ["-fno-semantic-interposition", "-fno-hoist-adjacent-loads"]
+        if self.hip:
+            out.append("-DSIMT_HIP")
+        if self.instrumented:
+            out.append("-fsanitize=thread")
+            out += ["-mllvm", "-tsan-instrument-func-entry-exit=0"] if clang else ["--param=tsan-instrument-func-entry-exit=0"]
+        if self.lockstep:
+            out += ["-mllvm", "-tsan-distinguish-volatile=1"] if clang else ["--param=tsan-distinguish-volatile=1"]
+        if self.check:
+            out += ["-DSIMT_CHECK", "-fsanitize=bounds,alignment,null,integer-divide-by-zero"]
+        return out
+
+    def link_flags(self, runtime: Path) -> list[str]:
+        """Linker flags: the sanitizers' libraries are never linked, their hooks are the runtime's."""
+        wrapped = _WRAPPED_IN_CHECK if self.check else _WRAPPED
+        return ["-shared", "-Wl,-Bsymbolic", "-Wl,-z,now", "-Wl,-rpath,$ORIGIN", *(f"-Wl,--wrap={w}" for w in wrapped), str(runtime)]
+
+
+def precompiled_header(mode: Mode, cache: Path) -> Path:
+    """The header to include by force, with a precompiled form next to it, built at first use (some seconds)."""
+    flags = mode.flags()
+    key = hashlib.sha256(repr((identity(), flags)).encode()).hexdigest()[:16]
+    directory = cache / f"header-{key}"
+    header = directory / "simt.h"
+    compiled = directory / ("simt.h.pch" if find_compiler().is_clang else "simt.h.gch")
+    if compiled.exists():
+        return header
+    directory.mkdir(parents=True, exist_ok=True)
+    with locked(cache / f"header-{key}.lock"):
+        if not compiled.exists():
+            header.write_text(f'#include "{SOURCES / "simt" / "simt.h"}"\n', encoding="utf-8")
+            part = compiled.with_suffix(".part")
+            run([*find_compiler().command, *flags, "-x", "c++-header", str(header), "-o", str(part)], directory)
+            os.replace(part, compiled)
+    return header

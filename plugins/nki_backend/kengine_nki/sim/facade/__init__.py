@@ -1,0 +1,1 @@
+"""The modules that kernels import, for both generations."""

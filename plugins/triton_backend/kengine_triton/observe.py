@@ -1,0 +1,185 @@
+"""Kernel launches of this process: how they behave in each mode, and a count of those that completed.
+
+Compiled kernels are seen where they are launched (`CompiledKernel.run`), so that no way of launching goes past it;
+interpreted ones in `GridExecutor.__call__`. Trial runs of an autotuner behave by the mode too, but are not counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from kengine.model import Launch, Mode
+
+
+class LaunchRefused(RuntimeError):
+    """Raised instead of a launch in mode `raise`."""
+
+
+class HostTensor(ValueError):
+    """A kernel was given a tensor in host memory, which a device refuses."""
+
+
+@dataclass
+class Observation:
+    """What is under way: the mode, completed launches in order, and every compiled kernel that was met."""
+
+    mode: Mode = Mode.normal
+    launches: list[Launch] = field(default_factory=list)
+    errors: list[Exception] = field(default_factory=list)
+    kernels: dict[str, Any] = field(default_factory=dict)
+    tuning: int = 0
+
+    def completed(self, kernel: str, grid: tuple[int, ...]) -> None:
+        """Count one launch; the same launch several times in a row is one entry."""
+        if self.tuning:
+            return
+        last = self.launches[-1] if self.launches else None
+        if last is not None and last.kernel == kernel and last.grid == grid:
+            self.launches[-1] = Launch(kernel, grid, last.count + 1)
+        else:
+            self.launches.append(Launch(kernel, grid))
+
+
+_current = Observation()
+_installed: set[str] = set()
+
+
+@contextmanager
+def observing(mode: Mode) -> Iterator[Observation]:
+    """Start a new observation; launches outside any block behave normally."""
+    global _current
+    before, _current = _current, Observation(mode)
+    try:
+        yield _current
+    finally:
+        _current = before
+
+
+def install_compiled() -> None:
+    """Watch compiled kernels of this process, once."""
+    from triton.compiler.compiler import CompiledKernel
+
+    if "compiled" in _installed:
+        return
+    _installed.add("compiled")
+    inner = getattr(CompiledKernel, "run", None)
+    if isinstance(inner, property):
+        CompiledKernel.run = property(lambda self: _observed(self, inner.fget(self)))
+    else:
+        # Triton 3.3 makes the launcher an attribute and loads the kernel when it is looked up.
+        get = CompiledKernel.__getattribute__
+
+        def attribute(self: Any, name: str) -> Any:
+            value = get(self, name)
+            return _observed(self, value) if name == "run" else value
+
+        CompiledKernel.__getattribute__ = attribute
+    _watch_compiling()
+    _watch_tuning()
+
+
+def install_interpreted() -> None:
+    """Watch interpreted kernels of this process, once."""
+    from triton.runtime import interpreter
+
+    if "interpreted" in _installed:
+        return
+    _installed.add("interpreted")
+    inner = interpreter.GridExecutor.__call__
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        observation = _current
+        name = self.fn.__name__
+        # Triton 3.3 comes here straight from `kernel[grid]`, also for a warm-up.
+        if kwargs.pop("warmup", False):
+            return None
+        _refuse_host_tensors(self.arg_names, args, kwargs)
+        if not _go(observation, name):
+            return None
+        result = inner(self, *args, **kwargs)
+        grid = getattr(interpreter.interpreter_builder, "grid_dim", ())
+        observation.completed(name, _trim(tuple(int(n) for n in grid)))
+        return result
+
+    interpreter.GridExecutor.__call__ = call
+    _watch_tuning()
+
+
+def _observed(kernel: Any, launch: Callable[..., Any]) -> Callable[..., Any]:
+    def run(x: int, y: int, z: int, *args: Any, **kwargs: Any) -> Any:
+        observation = _current
+        observation.kernels.setdefault(kernel.hash, kernel)
+        names = getattr(getattr(kernel.src, "fn", None), "arg_names", [])
+        _refuse_host_tensors(names, args[len(args) - len(names) :], {})
+        if not _go(observation, kernel.name):
+            return None
+        result = launch(x, y, z, *args, **kwargs)
+        observation.completed(kernel.name, _trim((int(x), int(y), int(z))))
+        return result
+
+    return run
+
+
+def _go(observation: Observation, name: str) -> bool:
+    if observation.mode is Mode.raises:
+        raise LaunchRefused(f"launch of kernel '{name}' was refused")
+    return observation.mode is not Mode.noop
+
+
+def _trim(grid: tuple[int, ...]) -> tuple[int, ...]:
+    while len(grid) > 1 and grid[-1] == 1:
+        grid = grid[:-1]
+    return grid
+
+
+def _refuse_host_tensors(names: list[str], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    import torch
+
+    from kengine_triton.host.tensors import on_host
+
+    for name, value in [*zip(names, args), *kwargs.items()]:
+        if isinstance(value, torch.Tensor) and value.layout == torch.strided and on_host(value):
+            raise HostTensor(
+                f"Pointer argument '{name}' cannot be accessed from Triton (cpu tensor?): it was made without "
+                "device=..., which gives a host tensor on a machine with a device"
+            )
+
+
+def _watch_tuning() -> None:
+    from triton.runtime.autotuner import Autotuner
+
+    if "tuning" in _installed:
+        return
+    _installed.add("tuning")
+    inner = Autotuner._bench
+
+    def bench(self: Any, *args: Any, **kwargs: Any) -> Any:
+        observation = _current
+        observation.tuning += 1
+        try:
+            return inner(self, *args, **kwargs)
+        finally:
+            observation.tuning -= 1
+
+    Autotuner._bench = bench
+
+
+def _watch_compiling() -> None:
+    """Keep errors of compiling, so that a wrapper that swallows them does not hide them."""
+    from triton.runtime.jit import JITFunction
+
+    inner = JITFunction.run
+
+    def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+        observation = _current
+        try:
+            return inner(self, *args, **kwargs)
+        except Exception as error:
+            if not observation.tuning:
+                observation.errors.append(error)
+            raise
+
+    JITFunction.run = run

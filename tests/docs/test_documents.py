@@ -1,0 +1,156 @@
+"""The documents say what is: commands, options and links exist, hooks match, every status and key is explained."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import click
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+IDS = [path.name for path in DOCUMENTS]
+
+
+def commands(text: str) -> Iterator[list[str]]:
+    """Arguments of every `kengine ...` in shell and console blocks and in inline code."""
+    for block in re.findall(r"^```(?:sh|console[^\n]*)\n(.*?)^```", text, re.M | re.S):
+        for line in block.splitlines():
+            line = line.removeprefix("$ ").split(" #")[0]
+            if line.startswith("kengine "):
+                yield shlex.split(line.split(" > ")[0])[1:]
+    outside = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+    for code in re.findall(r"`kengine ([^`]+)`", outside):
+        yield shlex.split(code)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=IDS)
+def test_commands_and_options_exist(path: Path) -> None:
+    from kengine.cli import COMMANDS
+
+    for name, *arguments in commands(path.read_text()):
+        if name.startswith("-"):
+            continue
+        assert name in COMMANDS, f"{path.name}: kengine {name}"
+        command: click.Command = import_module(f"kengine.cli.{name}").command
+        known = {o for p in command.params if isinstance(p, click.Option) for o in (*p.opts, *p.secondary_opts)} | {
+            "--help"
+        }
+        for argument in arguments:
+            if argument.startswith("-") and argument != "-":
+                assert argument.split("=")[0] in known, f"{path.name}: kengine {name} {argument}"
+
+
+def test_there_is_something_to_check() -> None:
+    assert sum(1 for path in DOCUMENTS for _ in commands(path.read_text())) >= 20
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=IDS)
+def test_files_and_links_exist(path: Path) -> None:
+    text = path.read_text()
+    for target in re.findall(r"\]\(([^)#]+)\)", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)):
+        if "://" not in target:
+            assert (path.parent / target).exists(), f"{path.name} links to {target}"
+    for shown in re.findall(r"\bexamples/[\w/.*]+", text):
+        assert list(ROOT.glob(shown.rstrip(".,"))), f"{path.name} shows {shown}"
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=IDS)
+def test_console_blocks_show_real_output(path: Path) -> None:
+    for block in re.findall(r"^```console[^\n]*\n(.*?)^```", path.read_text(), re.M | re.S):
+        first, *rest = block.splitlines()
+        assert first.startswith("$ kengine ")
+        assert rest, f"{path.name}: {first} shows no output; run `make docs`"
+        assert "Traceback" not in block and "fault of kengine itself" not in block
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=IDS)
+def test_make_targets_exist(path: Path) -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    text = path.read_text()
+    shown = "\n".join([*re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S), *re.findall(r"`([^`\n]+)`", text)])
+    for target in re.findall(r"^(?:\S+=\S+ )*make ([\w-]+)", shown, re.M):
+        assert re.search(rf"^{target}:", makefile, re.M), f"{path.name}: make {target}"
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=IDS)
+def test_python_blocks_parse_and_import_what_exists(path: Path) -> None:
+    for block in re.findall(r"^```python\n(.*?)^```", path.read_text(), re.M | re.S):
+        tree = ast.parse(block)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("kengine"):
+                module = import_module(node.module)
+                for alias in node.names:
+                    assert hasattr(module, alias.name) or import_module(f"{node.module}.{alias.name}"), alias.name
+
+
+def hooks() -> dict[str, tuple[str, str]]:
+    """Signature and docstring of every hook in hooks.py, in order."""
+    tree = ast.parse((ROOT / "core" / "kengine" / "plugins" / "hooks.py").read_text())
+    (specs,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Hooks")
+    return {f.name: (signature(f), ast.get_docstring(f) or "") for f in specs.body if isinstance(f, ast.FunctionDef)}
+
+
+def signature(function: ast.FunctionDef) -> str:
+    arguments = [
+        f"{a.arg}: {ast.unparse(a.annotation)}" for a in function.args.args if a.arg != "self" and a.annotation
+    ]
+    assert function.returns is not None
+    return f"{function.name}({', '.join(arguments)}) -> {ast.unparse(function.returns)}"
+
+
+def test_the_hooks_are_documented_as_they_are() -> None:
+    text = (ROOT / "docs" / "backends.md").read_text()
+    shown: dict[str, tuple[str, str]] = {}
+    for part in re.split(r"^### (?=kengine_)", text, flags=re.M)[1:]:
+        name, code, rest = re.match(r"(\w+)\n\n```python\n(.*?)```\n\n(.*?)(?=^## |\Z)", part, re.S | re.M).groups()  # type: ignore[union-attr]
+        (function,) = ast.parse(code).body
+        assert isinstance(function, ast.FunctionDef)
+        shown[name] = (signature(function), rest.strip())
+    assert list(shown) == list(hooks()), "every hook, in the order in which they are called"
+    for name, (spec, doc) in hooks().items():
+        assert shown[name][0] == spec
+        assert shown[name][1].split() == doc.split(), f"{name}: the text differs from its docstring"
+
+
+def test_every_status_and_exit_code_is_explained() -> None:
+    from kengine.cli import INTERRUPT_EXIT, TERMINATED_EXIT
+    from kengine.cli.failure import ORDER
+    from kengine.model import Status
+
+    text = (ROOT / "docs" / "verdicts.md").read_text()
+    assert re.findall(r"^\| `(\w+)` \|", text, re.M) == [str(s) for s in Status]
+    codes = {int(c) for c in re.findall(r"^\| (\d+) \|", text, re.M)}
+    assert codes == {*ORDER, INTERRUPT_EXIT} and str(TERMINATED_EXIT) in text
+    assert f"in the order {', '.join(map(str, ORDER))}" in text
+
+
+def test_every_key_of_the_block_is_explained() -> None:
+    from typing import get_args
+
+    from kengine.model import Layout, ValueClass
+    from kengine.tasks.block import CANDIDATE_KEYS, TASK_KEYS
+    from kengine.tasks.spec import _CASE_KEYS, _TOLERANCE_KEYS
+
+    text = (ROOT / "docs" / "tasks.md").read_text()
+    for key in (*TASK_KEYS, *CANDIDATE_KEYS, *_TOLERANCE_KEYS, *(k for k in _CASE_KEYS if k != "draws")):
+        assert f"`{key}`" in text, key
+    for value in (*get_args(Layout), *get_args(ValueClass)):
+        assert f'`"{value}"`' in text, value
+
+
+def test_every_stage_is_explained_in_order() -> None:
+    from kengine.report.summary import STAGES
+
+    text = (ROOT / "docs" / "verdicts.md").read_text()
+    assert tuple(re.findall(r"^\d\. `(\w+)`", text, re.M)) == STAGES
+
+
+def test_the_changelog_names_the_version_or_is_unreleased() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text()
+    assert "## [Unreleased]" in text

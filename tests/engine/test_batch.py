@@ -1,0 +1,120 @@
+"""Batches: order, streaming, exceptions in place, both kinds of iteration, and an end."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import threading
+import time
+
+import pytest
+
+from kengine.engine.batch import Batch, Pool
+from kengine.errors import TaskError, WorkerLost
+
+
+@pytest.fixture
+def pool():
+    pool = Pool(3)
+    yield pool
+    pool.close()
+
+
+def test_results_come_in_the_order_of_the_items(pool):
+    def work(n):
+        time.sleep(0.02 if n % 3 == 0 else 0)
+        return n * n
+
+    assert list(Batch(pool, work, range(20), False)) == [n * n for n in range(20)]
+
+
+def test_an_endless_iterable_is_drawn_only_as_far_as_needed(pool):
+    drawn = []
+
+    def items():
+        for n in itertools.count():
+            drawn.append(n)
+            yield n
+
+    assert list(itertools.islice(iter(Batch(pool, lambda n: n, items(), False)), 5)) == [0, 1, 2, 3, 4]
+    assert len(drawn) <= 5 + 2 * pool.workers
+
+
+def test_a_broken_task_is_raised_at_its_place(pool):
+    def work(n):
+        if n == 2:
+            raise TaskError("two is broken")
+        return n
+
+    results = []
+    with pytest.raises(TaskError, match="two is broken"):
+        for value in Batch(pool, work, range(5), False):
+            results.append(value)
+    assert results == [0, 1]
+
+
+def test_or_stands_in_its_place(pool):
+    def work(n):
+        if n == 2:
+            raise TaskError("two is broken")
+        return n
+
+    results = list(Batch(pool, work, range(4), True))
+    assert results[:2] == [0, 1]
+    assert isinstance(results[2], TaskError)
+    assert results[3] == 3
+
+
+def test_a_bug_is_never_returned_as_a_result(pool):
+    def work(n):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        list(Batch(pool, work, range(3), True))
+
+
+def test_asynchronous_iteration_lets_the_loop_run(pool):
+    def work(n):
+        time.sleep(0.02)
+        return n
+
+    async def main():
+        ticks = 0
+
+        async def tick():
+            nonlocal ticks
+            while True:
+                await asyncio.sleep(0.005)
+                ticks += 1
+
+        ticking = asyncio.ensure_future(tick())
+        results = [value async for value in Batch(pool, work, range(9), False)]
+        ticking.cancel()
+        return results, ticks
+
+    results, ticks = asyncio.run(main())
+    assert results == list(range(9))
+    assert ticks >= 3
+
+
+def test_closing_ends_the_threads_and_refuses_what_has_not_begun():
+    pool = Pool(1)
+    begun, leave = threading.Event(), threading.Event()
+
+    def work():
+        begun.set()
+        leave.wait(5)
+
+    first = pool.submit(work)
+    begun.wait(5)
+    second = pool.submit(lambda: None)
+    closing = threading.Thread(target=pool.close)
+    closing.start()
+    with pytest.raises(WorkerLost):
+        second.result(5)
+    leave.set()
+    closing.join(5)
+    assert first.result(1) is None
+    with pytest.raises(WorkerLost):
+        pool.submit(lambda: None)
+    assert not [t for t in threading.enumerate() if t in pool._threads]

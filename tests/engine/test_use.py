@@ -1,0 +1,135 @@
+"""Ways to use the engine: threads, a running event loop, a spawned process, after a fork, one call."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import threading
+
+import pytest
+from toy_items import GOOD, TASK, candidate, descendants, item, settled
+
+import kengine
+from kengine import Engine, Plan, TargetUnavailable, UsageError
+
+
+@pytest.fixture(scope="module")
+def engine():
+    with Engine(target="toy:cpu", plan=Plan(cases=2), workers=2) as engine:
+        yield engine
+
+
+def test_verify_is_one_call_and_leaves_nothing():
+    before = len(descendants())
+    verdict = kengine.verify(GOOD, TASK, target="toy:cpu")
+    assert verdict.passed
+    assert not verdict.self_referenced
+    assert verdict.emulated
+    assert str(verdict.target) == "toy:cpu"
+    assert settled(before)
+
+
+def test_a_single_file_is_marked_self_referenced(engine):
+    verdict = engine.verify(kengine.tasks.parse(TASK + GOOD, "single.py"))
+    assert verdict.passed, verdict.message
+    assert verdict.self_referenced
+
+
+def test_from_many_threads(engine):
+    results = {}
+
+    def work(n):
+        text = GOOD if n % 2 else GOOD.replace("x[rows] + y[rows]", "x[rows]")
+        results[n] = engine.verify(item(text + f"\n# {n}")).status.value
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join(60)
+    assert results == {n: "passed" if n % 2 else "wrong_result" for n in range(8)}
+
+
+def test_inside_a_running_event_loop(engine):
+    async def main():
+        plain = engine.verify(item(GOOD)).status.value
+        many = [v.status.value async for v in engine.verify_many([item(GOOD + f"\n# {n}") for n in range(4)])]
+        return plain, many
+
+    assert asyncio.run(main()) == ("passed", ["passed"] * 4)
+
+
+def in_another_process(queue):
+    verdict = kengine.verify(GOOD, TASK, target="toy:cpu")
+    queue.put(verdict.status.value)
+
+
+def test_in_a_spawned_process():
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    process = context.Process(target=in_another_process, args=(queue,))
+    process.start()
+    assert queue.get(timeout=60) == "passed"
+    process.join(10)
+    assert process.exitcode == 0
+    queue.close()
+    queue.join_thread()
+
+
+def test_after_a_fork_the_child_has_processes_of_its_own(engine):
+    assert engine.verify(item(GOOD)).passed
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.write(write, engine.verify(item(GOOD)).status.value.encode())
+            engine.close()
+        finally:
+            os._exit(0)
+    os.close(write)
+    os.waitpid(pid, 0)
+    assert os.read(read, 100) == b"passed"
+    os.close(read)
+    assert engine.verify(item(GOOD)).passed
+
+
+def test_the_same_salt_gives_the_same_inputs_and_another_gives_others():
+    digests = []
+    for salt in ("0" * 32, "0" * 32, "1" * 32):
+        with Engine(target="toy:cpu", plan=Plan(cases=1, salt=salt), workers=1) as engine:
+            verdict = engine.verify(item(GOOD))
+        assert verdict.salt == salt
+        digests.append({k: v for k, v in verdict.digests.items() if k.startswith("check/")})
+    assert digests[0] == digests[1] != digests[2]
+
+
+def test_several_cases_and_keep_going():
+    text = candidate().replace("x[rows] + y[rows]", "x[rows] + y[rows] * 1.5")
+    with Engine(target="toy:cpu", plan=Plan(cases=3), workers=1) as engine:
+        first = engine.verify(item(text))
+    with Engine(target="toy:cpu", plan=Plan(cases=3, keep_going=True), workers=1) as engine:
+        every = engine.verify(item(text))
+    assert first.stages.compare is not None and every.stages.compare is not None
+    assert len(first.stages.compare.comparisons) == 1
+    assert len(every.stages.compare.comparisons) == 3
+    assert first.status == every.status == "wrong_result"
+
+
+def test_an_emulator_has_no_time():
+    with pytest.raises(UsageError, match="emulator"):
+        Engine(target="toy:cpu", plan=Plan(time=True))
+
+
+def test_no_emulator_where_a_device_is_asked_for():
+    with pytest.raises(TargetUnavailable):
+        Engine(backend="toy", plan=Plan(device_only=True))
+
+
+def test_unknown_things_are_named():
+    with pytest.raises(UsageError, match=r"toy:cpu"):
+        Engine(target="toy:gpu")
+    with pytest.raises(kengine.PluginError, match="nosuch"):
+        Engine(backend="nosuch")
+    with pytest.raises(UsageError, match="kengine backends"):
+        Engine()

@@ -1,0 +1,22 @@
+import a_toolchain_that_nobody_has
+
+from kengine.model import Artifact, Capability, Target, TargetInfo
+from kengine.plugins import Outputs, hookimpl
+
+KENGINE_SPEC = (1, 0)
+
+
+@hookimpl
+def kengine_targets():
+    missing = "broken is a fixture"
+    return [TargetInfo(Target("broken", "x1"), True, (Capability.compile, Capability.launch), {"time": missing})]
+
+
+@hookimpl
+def kengine_compile(candidate, target):
+    return Artifact(target)
+
+
+@hookimpl
+def kengine_launch(inputs):
+    return Outputs(inputs.args[0])

@@ -1,0 +1,20 @@
+from kengine.model import Artifact, Capability, Target, TargetInfo
+from kengine.plugins import Outputs, hookimpl
+
+KENGINE_SPEC = (1, 0)
+
+
+@hookimpl
+def kengine_targets():
+    missing = "default is a fixture"
+    return [TargetInfo(Target("default", "x1"), True, (Capability.compile, Capability.launch), {"time": missing})]
+
+
+@hookimpl
+def kengine_compile(candidate, target):
+    return Artifact(target)
+
+
+@hookimpl
+def kengine_launch(inputs, mode=None):
+    return Outputs(inputs.args[0])

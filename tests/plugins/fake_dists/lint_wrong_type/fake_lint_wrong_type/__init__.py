@@ -1,0 +1,1 @@
+"""A fake distribution: lint wrong type."""

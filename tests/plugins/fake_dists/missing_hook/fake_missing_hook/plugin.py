@@ -1,0 +1,19 @@
+from kengine.model import Artifact, Capability, Target, TargetInfo
+from kengine.plugins import Outputs, hookimpl
+
+KENGINE_SPEC = (1, 0)
+
+
+@hookimpl
+def kengine_targets():
+    missing = "missing_hook is a fixture"
+    return [TargetInfo(Target("missing_hook", "x1"), True, (Capability.compile, Capability.launch), {"time": missing})]
+
+
+def compile_it(candidate, target):
+    return Artifact(target)
+
+
+@hookimpl
+def kengine_launch(inputs):
+    return Outputs(inputs.args[0])

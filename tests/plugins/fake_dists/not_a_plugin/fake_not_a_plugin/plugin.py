@@ -1,0 +1,1 @@
+KENGINE_SPEC = (1, 0)

@@ -1,0 +1,1 @@
+raise RuntimeError("driver version 0 is not supported")

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import sys
+
+import pytest
+from kengine.errors import BackendConflict, BackendNotFound
+from kengine.plugins import registry
+from kengine.plugins.registry import Installed, PluginWarning
+
+
+def test_lists_metadata_and_imports_nothing(install):
+    install("good", "raises", "lint_pack")
+    found = registry.installed()
+    assert Installed("fake-good", "good", "fake_good.plugin", "2.5") in found
+    assert Installed("fake-raises", "raises", "fake_raises.plugin", "1.0") in found
+    assert registry.installed("kengine.plugins") == (
+        Installed("fake-lint-pack", "acme_rules", "fake_lint_pack.plugin", "1.0"),
+    )
+    assert list(found) == sorted(found)
+    assert not [m for m in sys.modules if m.startswith("fake_")]
+
+
+def test_the_same_distribution_twice_on_the_path_is_one(install, monkeypatch):
+    install("good")
+    monkeypatch.setattr(sys, "path", [*sys.path, *(p for p in sys.path if p.endswith("fake_dists/good"))])
+    assert [i.name for i in registry.installed() if i.distribution == "fake-good"] == ["good"]
+
+
+def test_unknown_backend_lists_what_is_there(install):
+    install("good")
+    with pytest.raises(BackendNotFound, match=r"no backend 'goood' is installed; installed backends: .*good") as caught:
+        registry.find("goood")
+    assert caught.value.plugin == "goood"
+
+
+def test_conflict_is_raised_for_the_name_asked_for_only(install):
+    install("twin_one", "twin_two", "good")
+    assert registry.find("good").version == "2.5"
+    with pytest.raises(BackendConflict) as caught:
+        registry.find("twin")
+    message = str(caught.value)
+    assert "'twin'" in message
+    assert "fake-twin-one 1.0 (module fake_twin_one.plugin)" in message
+    assert "fake-twin-two 3.1 (module fake_twin_two.plugin)" in message
+    assert caught.value.distribution == "fake-twin-one, fake-twin-two"
+
+
+def test_unreadable_metadata_is_warned_of_and_hides_nothing_else(install):
+    install("good", "unreadable")
+    with pytest.warns(PluginWarning, match=r"fake_unreadable-1\.0\.dist-info: cannot read its plugins"):
+        found = registry.installed()
+    assert "good" in [i.name for i in found]
+    assert not [i for i in found if i.distribution == "fake-unreadable"]
+
+
+@pytest.mark.parametrize(("value", "count"), [("1", 0), ("yes", 0), ("0", 1), ("", 1)])
+def test_packs_can_be_switched_off(install, monkeypatch, value, count):
+    install("lint_pack")
+    monkeypatch.setenv("KENGINE_NO_PLUGINS", value)
+    assert len([p for p in registry.packs() if p.distribution.startswith("fake-")]) == count
