@@ -24,17 +24,17 @@ setup: $(VENV)/ready
 # torch first: which build of it is installed is the machine's business, not that of an extra.
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet $(TORCH)
-	$(BIN)/pip install --quiet --editable ".[$(EXTRAS)]"
+	$(BIN)/pip install -qq $(TORCH)
+	$(BIN)/pip install -qq --editable ".[$(EXTRAS)]"
 	@touch $@
 
 $(OLDER)/ready: pyproject.toml $(VENV)/ready
 	$(PYTHON) -m venv $(OLDER)
-	$(OLDER)/bin/pip install --quiet $(TORCH)
-	$(OLDER)/bin/pip install --quiet --editable ".[nki,test]" "triton==$(OLDER_TRITON)" "numpy<2.4"
+	$(OLDER)/bin/pip install -qq $(TORCH)
+	$(OLDER)/bin/pip install -qq --editable ".[nki,test]" "triton==$(OLDER_TRITON)" "numpy<2.4"
 	@touch $@
 
-# Six of the nine examples are wrong on purpose, so exit code 1 is what a working demo ends with.
+# Some of the examples are wrong on purpose, so exit code 1 is what a working demo ends with.
 demo: setup
 	@$(BIN)/kengine verify --target triton:interpret examples/triton/rmsnorm; code=$$?; test $$code -le 1
 

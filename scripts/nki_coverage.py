@@ -1,7 +1,7 @@
 """Write docs/nki-functions.md: every NKI function of both generations and what it is checked against.
 
-    python scripts/nki_coverage.py            write the page
-    python scripts/nki_coverage.py --check    exit with 1 if the page is out of date
+python scripts/nki_coverage.py            write the page
+python scripts/nki_coverage.py --check    exit with 1 if the page is out of date
 """
 
 from __future__ import annotations

@@ -15,15 +15,17 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
 IDS = [path.name for path in DOCUMENTS]
+WRITTEN = [path for path in DOCUMENTS if "This page is written by `scripts/" not in path.read_text()]
+"""Pages that no script writes: the examples in lint rules need not be whole programs."""
 
 
 def commands(text: str) -> Iterator[list[str]]:
     """Arguments of every `kengine ...` in shell and console blocks and in inline code."""
-    for block in re.findall(r"^```(?:sh|console[^\n]*)\n(.*?)^```", text, re.M | re.S):
-        for line in block.splitlines():
-            line = line.removeprefix("$ ").split(" #")[0]
-            if line.startswith("kengine "):
-                yield shlex.split(line.split(" > ")[0])[1:]
+    shown = [line for block in re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S) for line in block.splitlines()]
+    shown += re.findall(r"^```console[^\n]*\n\$ ([^\n]*)", text, re.M)
+    for line in shown:
+        if line.startswith("kengine "):
+            yield shlex.split(line.split(" #")[0].split(" > ")[0])[1:]
     outside = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
     for code in re.findall(r"`kengine ([^`]+)`", outside):
         yield shlex.split(code)
@@ -53,7 +55,7 @@ def test_there_is_something_to_check() -> None:
 @pytest.mark.parametrize("path", DOCUMENTS, ids=IDS)
 def test_files_and_links_exist(path: Path) -> None:
     text = path.read_text()
-    for target in re.findall(r"\]\(([^)#]+)\)", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)):
+    for target in re.findall(r"\]\(([^)#]+)\)", re.sub(r"^```.*?^```|`[^`\n]*`", "", text, flags=re.M | re.S)):
         if "://" not in target:
             assert (path.parent / target).exists(), f"{path.name} links to {target}"
     for shown in re.findall(r"\bexamples/[\w/.*]+", text):
@@ -78,7 +80,7 @@ def test_make_targets_exist(path: Path) -> None:
         assert re.search(rf"^{target}:", makefile, re.M), f"{path.name}: make {target}"
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=IDS)
+@pytest.mark.parametrize("path", WRITTEN, ids=[path.name for path in WRITTEN])
 def test_python_blocks_parse_and_import_what_exists(path: Path) -> None:
     for block in re.findall(r"^```python\n(.*?)^```", path.read_text(), re.M | re.S):
         tree = ast.parse(block)
@@ -116,6 +118,12 @@ def test_the_hooks_are_documented_as_they_are() -> None:
     for name, (spec, doc) in hooks().items():
         assert shown[name][0] == spec
         assert shown[name][1].split() == doc.split(), f"{name}: the text differs from its docstring"
+
+
+def test_the_index_leads_to_every_page() -> None:
+    text = (ROOT / "docs" / "index.md").read_text()
+    for path in (ROOT / "docs").glob("*.md"):
+        assert path.name == "index.md" or f"]({path.name})" in text, path.name
 
 
 def test_every_status_and_exit_code_is_explained() -> None:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from kengine import codec
 from kengine.array import Array
 from kengine.judge.server import Judge
@@ -132,9 +131,7 @@ class Bench:
         return [c["name"] for c in self.opened["cases"]]
 
     def lend(self, *cases: int, phase: str = "check", holder: str = "r1") -> list[Lent]:
-        answer, fds = self.ask(
-            "lend", task_id=self.opened["task_id"], cases=list(cases), phase=phase, holder=holder
-        )
+        answer, fds = self.ask("lend", task_id=self.opened["task_id"], cases=list(cases), phase=phase, holder=holder)
         assert answer["ok"], answer
         return [Lent(b, os.dup(fds[0]), torch=self.task.form != "numpy") for b in answer["bundles"]]
 
@@ -165,6 +162,11 @@ def bench() -> Iterator[Bench]:
     made = Bench()
     yield made
     made.judge.shut()
+
+
+@pytest.fixture
+def lent_type() -> type[Lent]:
+    return Lent
 
 
 @pytest.fixture

@@ -41,6 +41,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A fresh environment with the wheel and nothing but the light dependencies; returns its bin folder."""
     home = tmp_path_factory.mktemp("fresh")
+    home.chmod(0o755)
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True)
     (site,) = home.glob("lib/python*/site-packages")
     _copy_light(site)

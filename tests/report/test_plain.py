@@ -1,5 +1,5 @@
 import pytest
-from kengine.report.plain import clean, count, cut, duration, name, place, ratio
+from kengine.report.plain import clean, count, cut, duration, name, place, ratio, shared_folder
 
 
 @pytest.mark.parametrize(
@@ -53,6 +53,24 @@ def test_duration(ns: float, text: str) -> None:
 )
 def test_ratio(value: "float | None", text: str) -> None:
     assert ratio(value) == text
+
+
+@pytest.mark.parametrize(
+    ("places", "folder"),
+    [
+        (["a/b/x.py", "a/b/y.py:4"], "a/b/"),
+        (["a/b/x.py", "a/bc/y.py"], "a/"),
+        (["a/x.py", "b/y.py"], ""),
+        (["a/x.py"], ""),
+        (["a/x.py", "y.py"], ""),
+        (["/t/x.py", "/t/u/y.py"], "/t/"),
+        (["/x.py", "/u/y.py"], "/"),
+        (["/t/x.py", "t/y.py"], ""),
+        (["./t/x.py", "./t/y.py"], ""),
+    ],
+)
+def test_shared_folder(places: "list[str]", folder: str) -> None:
+    assert shared_folder(places) == folder
 
 
 def test_count() -> None:

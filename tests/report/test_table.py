@@ -1,4 +1,5 @@
 import io
+from dataclasses import replace
 
 from kengine.report.table import first_line, verdict_table
 from kengine.report.text import verdict_text
@@ -28,6 +29,16 @@ def test_columns_that_say_nothing_are_left_out(passed, timed) -> None:
     assert "speed" not in alone and "target" not in alone.splitlines()[0]
     both = show(verdict_table([passed, timed]), width=140)
     assert "1.8x faster" in both and "triton:sm_90" in both.splitlines()[3]
+
+
+def test_a_shared_folder_is_said_once(passed, wrong) -> None:
+    def moved(verdict, path):
+        file = replace(verdict.candidate.files[0], path=path)
+        return replace(verdict, candidate=replace(verdict.candidate, files=(file,)))
+
+    text = show(verdict_table([moved(passed, "out/a.py"), moved(wrong, "out/b.py")], [("out/c.py", "TaskError", "")]))
+    assert [row.split()[0] for row in text.splitlines()[2:5]] == ["a.py", "b.py", "c.py"]
+    assert "on triton:interpret (emulator), in out/" in text
 
 
 def test_no_colour_unless_it_is_a_terminal(passed) -> None:
@@ -64,6 +75,7 @@ def test_the_full_text_names_everything(passed, wrong, uncompiled, timed) -> Non
         assert part in text, part
     text = show(verdict_text(wrong))
     for part in (
+        "wrong in case outlier 0: expected 0.25, got 0.250325 at [3, 127]",
         "outlier 0: output 0 is outside of what is allowed", "output 0, element [3, 127]: expected 0.25, got 0.250325",
         "largest error 0.000325, allowed 4e-07", "640 of 8192 elements are wrong; from row 3 on, columns 64 to 127",
     ):  # fmt: skip

@@ -1,4 +1,4 @@
-"""A small engine and judge for the tests of the runner: starts a zygote, lends memory, asks, and looks for leftovers."""
+"""A small engine and judge for the tests of the runner: starts a zygote, lends memory, looks for leftovers."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-
 from kengine import codec, wire
-from kengine.array import ITEMSIZE, contiguous_strides
+from kengine.array import ITEMSIZE, span
 from kengine.config import Limits
 from kengine.model import Candidate, CaseView, SourceFile, TaskView, TensorSpec
 from kengine.runner.sandbox import identity
@@ -52,8 +52,8 @@ class Zygote:
         )
         theirs.close()
 
-    def start(self, module: str | None = "double_backend", preload: tuple[str, ...] = ("numpy", "torch")) -> dict:
-        return self.ask({"op": "start", "target": "double:cpu", "module": module, "preload": list(preload),
+    def start(self, module: str | None = "double_backend", preload=("numpy", "torch"), target="double:cpu") -> dict:
+        return self.ask({"op": "start", "target": target, "module": module, "preload": list(preload),
                          "path": self.path, "role": "runner"}, timeout_s=60)  # fmt: skip
 
     def ask(self, message: dict, fds: tuple[int, ...] = (), timeout_s: float = 20) -> dict:
@@ -80,7 +80,7 @@ class Zygote:
 class Runner:
     """The engine's end of one runner, with the judge's memory; `printed` is what came on its output, cut."""
 
-    def __init__(self, zygote: Zygote, tmp: Path, limits: Limits | None = None, **extra) -> None:
+    def __init__(self, zygote: Zygote, tmp: Path, limits: Limits | None = None, device="cpu", **extra) -> None:
         self.zygote = zygote
         self.workdir = tmp / f"r{secrets.token_hex(4)}"
         self.workdir.mkdir(mode=0o777)
@@ -91,7 +91,7 @@ class Runner:
         read, write = os.pipe()
         self._reader = threading.Thread(target=self._drain, args=(read,), daemon=True)
         self._reader.start()
-        message = {"op": "fork", "kind": "runner", "limits": {**asdict(self.limits), "device": "cpu"}, "holder": "r1",
+        message = {"op": "fork", "kind": "runner", "limits": {**asdict(self.limits), "device": device}, "holder": "r1",
                    "workdir": str(self.workdir), "without": list(zygote.without), **extra}  # fmt: skip
         self.begun = time.perf_counter()
         answer = zygote.ask(message, (theirs.fileno(), write))
@@ -102,6 +102,7 @@ class Runner:
         self.ready, _ = wire.receive(self.sock, time.monotonic() + 20)
         self.ready_s = time.perf_counter() - self.begun
         self.ended = False
+        self.target = f"double:{device}"
 
     def _drain(self, read: int) -> None:
         with open(read, "rb", buffering=0) as pipe:
@@ -122,11 +123,11 @@ class Runner:
         candidate = Candidate((SourceFile("kernel.py", text),), "candidate", **fields)
         view = view or TaskView("function", "candidate")
         return self.ask("load", {"candidate": codec.to_json(candidate), "view": codec.to_json(view),
-                                 "target": "double:cpu"})  # fmt: skip
+                                 "target": self.target})  # fmt: skip
 
     def compile(self, text: str, view: TaskView | None = None) -> dict:
         reply = self.load(text, view)
-        return self.ask("compile", {"target": "double:cpu", "bundles": []}) if reply["ok"] else reply
+        return self.ask("compile", {"target": self.target, "bundles": []}) if reply["ok"] else reply
 
     def launch(self, lent: Lent, timeout_s: float = 20, mode: str = "normal") -> dict:
         body = {"case": codec.to_json(lent.case), "mode": mode, "bundle": lent.bundle}
@@ -183,7 +184,7 @@ class Lent:
 
     def _tree(self, value):
         if isinstance(value, TensorSpec):
-            nbytes = _span(value)
+            nbytes = span(value)
             at = self._take(nbytes)
             self.places.append((value, at, nbytes))
             return {"k": "array", "spec": codec.to_json(value), "at": at, "nbytes": nbytes}
@@ -227,12 +228,6 @@ def _size(spec: TensorSpec) -> int:
     return total
 
 
-def _span(spec: TensorSpec) -> int:
-    from kengine.array import span
-
-    return span(spec)
-
-
 def _counting(dtype: str, nbytes: int) -> bytes:
     import numpy
 
@@ -267,16 +262,18 @@ def warm():
 
 
 @pytest.fixture
+def tmp_path():
+    """A folder that other users can get to, which pytest's own is not."""
+    folder = Path(tempfile.mkdtemp(prefix="kengine-runner-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
 def runners(warm, tmp_path):
     """Makes runners; afterwards all are killed and nothing of them may be left anywhere."""
-    yield from _make(warm, tmp_path)
-
-
-def _make(zygote, tmp_path):
-    tmp_path.chmod(0o755)
-    for parent in tmp_path.parents[:3]:
-        with contextlib.suppress(PermissionError):
-            parent.chmod(parent.stat().st_mode | 0o011)
+    zygote = warm
     made: list[Runner] = []
     descriptors = own_descriptors()
 
@@ -335,7 +332,4 @@ def tools():
     """Names from this file for tests, which cannot import it."""
     import types
 
-    return types.SimpleNamespace(
-        Zygote=Zygote, Runner=Runner, Lent=Lent, wait_until=wait_until, make=_make, F4=F4, own_descriptors=own_descriptors,
-        contiguous_strides=contiguous_strides,
-    )  # fmt: skip
+    return types.SimpleNamespace(Zygote=Zygote, Runner=Runner, Lent=Lent, wait_until=wait_until, F4=F4)

@@ -14,7 +14,16 @@ _loaded = {}
 
 @hookimpl
 def kengine_targets():
-    return [TargetInfo(Target("double", "cpu"), False, tuple(Capability))]
+    return [TargetInfo(Target("double", arch), False, tuple(Capability), device=arch) for arch in ("cpu", "cuda")]
+
+
+@hookimpl
+def kengine_open(target):
+    if target.arch == "cuda":
+        import torch
+
+        torch.ones(4, device="cuda").sum().item()
+    return True
 
 
 @hookimpl

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from kengine.config import Limits
 from kengine.model import TaskView, TensorSpec
 
@@ -202,7 +201,8 @@ def test_forms_that_take_the_inputs(runners, lend, signature):
         ("class E(Exception):\n    def __str__(self): return 3\ndef candidate(x):\n    raise E\n",
          "launch_failed", 4, "its text cannot be read"),
         ("def candidate(x):\n    raise ValueError('\\ud800')\n", "launch_failed", 2, "ValueError"),
-        ("def candidate(x):\n    try:\n        1 / 0\n    except Exception as e:\n        e.__context__ = e\n        raise\n",
+        ("def candidate(x):\n    try:\n        1 / 0\n"
+         "    except Exception as e:\n        e.__context__ = e\n        raise\n",
          "launch_failed", 3, "ZeroDivisionError"),
         ("def candidate(x):\n    return x.view(3)\n", "launch_failed", 2, "RuntimeError"),
         ("(" * 5000 + ")" * 5000, "compile_failed", None, ""),
@@ -228,7 +228,10 @@ def test_log_shows_the_candidates_line_and_not_kengines(runners):
 
 
 def test_getsource_and_siblings_work(runners):
-    text = "import inspect\ndef candidate(x):\n    assert 'inspect.getsource' in inspect.getsource(candidate)\n    return x\n"
+    text = (
+        "import inspect\ndef candidate(x):\n"
+        "    assert 'inspect.getsource' in inspect.getsource(candidate)\n    return x\n"
+    )
     assert runners().run(text)["ok"]
 
 
@@ -237,7 +240,9 @@ def test_paths_of_files_stay_inside(runners, tmp_path):
     from kengine.model import Candidate, SourceFile
 
     runner = runners()
-    files = tuple(SourceFile(p, "def candidate(x):\n    return x\n") for p in ("../../evil.py", "/etc/evil.py", "a/b.py"))
+    files = tuple(
+        SourceFile(p, "def candidate(x):\n    return x\n") for p in ("../../evil.py", "/etc/evil.py", "a/b.py")
+    )
     view = codec.to_json(TaskView("function", "candidate"))
     body = {"candidate": codec.to_json(Candidate(files, "candidate")), "view": view, "target": "double:cpu"}
     assert runner.ask("load", body)["ok"]
@@ -304,8 +309,8 @@ def test_environment_is_private(runners):
 
 def test_lazy_imports_still_work(runners):
     text = (
-        "import xml.dom.minidom, sqlite3, ctypes.util, torch._dynamo, numpy.polynomial, unittest.mock, multiprocessing\n"
-        "import subprocess, sys\n"
+        "import xml.dom.minidom, sqlite3, ctypes.util, torch._dynamo, numpy.polynomial, unittest.mock\n"
+        "import multiprocessing, subprocess, sys\n"
         "def candidate(x):\n"
         "    out = subprocess.run([sys.executable, '-c', 'import json, numpy; print(numpy.arange(3).sum())'],\n"
         "                         capture_output=True, text=True)\n"

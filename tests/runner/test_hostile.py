@@ -7,7 +7,6 @@ import signal
 import time
 
 import pytest
-
 from kengine import wire
 from kengine.config import Limits
 
@@ -17,7 +16,7 @@ NAMESPACES = (
     "pid_namespace", "mount_namespace", "network_namespace", "ipc_namespace", "uts_namespace", "user_namespace",
 )  # fmt: skip
 NOTHING = (*NAMESPACES, "no_new_privs", "landlock", "uid", "capabilities", "seccomp")
-MODES = {"full": (), "container": NAMESPACES, "nothing": NOTHING}
+MODES = {"full": (), "no_root": ("private_root",), "container": NAMESPACES, "nothing": NOTHING}
 
 
 @pytest.fixture(scope="module", params=MODES)
@@ -141,8 +140,28 @@ def test_allocation_bomb(hostile, how):
     assert "ran out of memory (limit memory_bytes: 1024 MiB)" in reply["fault"]["message"]
 
 
+def test_allocation_bomb_of_many_processes(hostile, mode):
+    text = (
+        "import os, time\n"
+        "def candidate(x):\n"
+        "    for _ in range(6):\n"
+        "        if os.fork() == 0:\n"
+        "            held = bytearray(b'x' * (300 << 20)); time.sleep(100)\n"
+        "    time.sleep(100)\n"
+    )
+    if mode == "no_root":
+        pytest.skip("needs a view of the family's own numbers")
+    runner, reply = hostile(text, timeout_s=20)
+    assert isinstance(reply, wire.WireClosed)
+    answer = runner.reap()
+    assert answer["status"] == signal.SIGKILL
+    assert answer["reason"] == "limit of memory for all its processes together"
+
+
 def test_one_file_is_bounded(hostile):
-    text = "def candidate(x):\n    f = open('big', 'wb')\n    for _ in range(64): f.write(b'x' * (1 << 20)); f.flush()\n"
+    text = (
+        "def candidate(x):\n    f = open('big', 'wb')\n    for _ in range(64): f.write(b'x' * (1 << 20)); f.flush()\n"
+    )
     _, reply = hostile(text)
     assert reply["fault"]["status"] == "launch_failed"
     assert "limit file_bytes: 8 MiB" in reply["fault"]["message"]
@@ -152,10 +171,7 @@ def test_one_file_is_bounded(hostile):
 def test_all_files_together_are_bounded(hostile, mode, place):
     if mode != "full":
         pytest.skip("a quota needs a mount of its own")
-    text = (
-        "def candidate(x):\n"
-        f"    for n in range(64): open('{place}/%d' % n, 'wb').write(b'x' * (1 << 20))\n"
-    )
+    text = f"def candidate(x):\n    for n in range(64): open('{place}/%d' % n, 'wb').write(b'x' * (1 << 20))\n"
     _, reply = hostile(text)
     assert reply["fault"]["status"] == "launch_failed"
     assert "limit disk_bytes: 16 MiB" in reply["fault"]["message"]

@@ -17,7 +17,10 @@ if importlib.util.find_spec("triton") is None or importlib.util.find_spec("torch
     collect_ignore_glob = ["test_*.py"]
 
 HERE = Path(__file__).parent
-HEAD = "import torch\nimport triton\nimport triton.language as tl\n"
+sys.path.insert(0, str(HERE / "support"))
+
+import triton_zygote  # noqa: E402
+from triton_candidates import HEAD  # noqa: E402
 
 
 @dataclass
@@ -73,7 +76,7 @@ class Answer:
 
     def _check(self) -> None:
         assert "broken" not in self.reply, self.reply["broken"]
-        assert "fault" not in self.reply, self.reply["fault"][:2] + (self.reply["fault"][2][-3000:],)
+        assert "fault" not in self.reply, (*self.reply["fault"][:2], self.reply["fault"][2][-3000:])
 
 
 class Judge:
@@ -93,6 +96,7 @@ class Judge:
         head: str = HEAD,
         destination: tuple[Any, ...] = (),
         init: tuple[Any, ...] = (),
+        state: dict[str, Any] | None = None,
         path: str = "kernel.py",
     ) -> Answer:
         from kengine.model import Candidate, SourceFile, TaskView
@@ -105,13 +109,12 @@ class Judge:
             "samples": samples,
             "destination": list(destination),
             "init": init,
+            "state": state or {},
             "modes": modes,
         }
-        import zygote_of_triton as wire
-
         child = self._child(target)
-        wire.write(child.stdin, request)
-        return Answer(wire.read(child.stdout))
+        triton_zygote.write(child.stdin, request)
+        return Answer(triton_zygote.read(child.stdout))
 
     def interpret(self, source: str, *args: Any, **options: Any) -> Answer:
         """Run on the interpreter, once."""
@@ -130,7 +133,7 @@ class Judge:
             if kind == "interpret":
                 environ["TRITON_INTERPRET"] = "1"
             self._children[kind] = subprocess.Popen(
-                [sys.executable, str(HERE / "zygote.py"), target if kind == "interpret" else "triton:sm_90"],
+                [sys.executable, str(HERE / "support" / "triton_zygote.py"), target if kind == "interpret" else "triton:sm_90"],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ,
             )  # fmt: skip
         return self._children[kind]
@@ -143,19 +146,8 @@ class Judge:
             child.stdout.close()
 
 
-def _load_wire() -> None:
-    spec = importlib.util.spec_from_file_location("zygote_of_triton", HERE / "zygote.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["zygote_of_triton"] = module
-    spec.loader.exec_module(module)
-
-
 @pytest.fixture(scope="session")
 def judge() -> Any:
-    _load_wire()
     judge = Judge()
     yield judge
     judge.close()
-
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import metadata
 from typing import Any
 
 import pytest
@@ -67,7 +68,7 @@ def test_binary(judge: Any, dtype: torch.dtype, expression: str, expected: Any) 
         ("tl.cumsum(x.to(tl.float32), 0).to(tl.bfloat16)", lambda x, y: x.cumsum(0)),
         ("x + 1.5", lambda x, y: x + 1.5),
         ("tl.sort(x)", lambda x, y: x.sort().values),
-        ("tl.flip(x)", lambda x, y: x.flip(0)),
+        ("tl.flip(x, 0)", lambda x, y: x.flip(0)),
         ("tl.max(x, axis=0) + tl.zeros((BLOCK,), tl.bfloat16)", lambda x, y: x.max().expand(64)),
         ("tl.min(x, axis=0) + tl.zeros((BLOCK,), tl.bfloat16)", lambda x, y: x.min().expand(64)),
         ("tl.full((BLOCK,), 2.5, tl.bfloat16) * x", lambda x, y: 2.5 * x),
@@ -184,6 +185,8 @@ def test_dot_of_float32_uses_tf32_unless_told(judge: Any) -> None:
 
 @pytest.mark.parametrize("dtype", HALVES, ids=str)
 def test_atomic_add(judge: Any, dtype: torch.dtype) -> None:
+    if dtype == torch.bfloat16 and metadata.version("triton").startswith("3.3."):
+        pytest.skip("Triton 3.3 refuses atomic_add of bfloat16 on a chip too")
     source = """
     @triton.jit
     def kernel(x_ptr, z_ptr, BLOCK: tl.constexpr):

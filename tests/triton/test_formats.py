@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from kengine_triton.interpret.formats import FORMATS, decode, encode
 
 ml_dtypes = pytest.importorskip("ml_dtypes")

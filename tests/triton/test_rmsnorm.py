@@ -6,67 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-
-ONE_ROW = """
-@triton.jit
-def rms(x_ptr, w_ptr, y_ptr, N, eps, BLOCK: tl.constexpr):
-    row = tl.program_id(0)
-    cols = tl.arange(0, BLOCK)
-    mask = cols < N
-    x = tl.load(x_ptr + row * N + cols, mask=mask, other=0.0).to(tl.float32)
-    scale = tl.rsqrt(tl.sum(x * x, axis=0) / N + eps)
-    w = tl.load(w_ptr + cols, mask=mask, other=0.0).to(tl.float32)
-    tl.store(y_ptr + row * N + cols, (x * scale * w).to(y_ptr.dtype.element_ty), mask=mask)
-
-def candidate(x, w):
-    y = torch.empty_like(x)
-    M, N = x.shape
-    rms[(M,)](x, w, y, N, 1e-6, BLOCK=triton.next_power_of_2(N))
-    return y
-"""
-
-BLOCKED = """
-@triton.jit
-def rms(x_ptr, w_ptr, y_ptr, N, eps, BLOCK: tl.constexpr):
-    row = tl.program_id(0)
-    acc = 0.0
-    for off in range(0, N, BLOCK):
-        cols = off + tl.arange(0, BLOCK)
-        x = tl.load(x_ptr + row * N + cols, mask=cols < N, other=0.0).to(tl.float32)
-        acc += tl.sum(x * x, axis=0)
-    scale = tl.rsqrt(acc / N + eps)
-    for off in range(0, N, BLOCK):
-        cols = off + tl.arange(0, BLOCK)
-        mask = cols < N
-        x = tl.load(x_ptr + row * N + cols, mask=mask, other=0.0).to(tl.float32)
-        w = tl.load(w_ptr + cols, mask=mask, other=0.0).to(tl.float32)
-        tl.store(y_ptr + row * N + cols, (x * scale * w).to(y_ptr.dtype.element_ty), mask=mask)
-
-def candidate(x, w):
-    y = torch.empty_like(x)
-    M, N = x.shape
-    rms[(M,)](x, w, y, N, 1e-6, BLOCK=64)
-    return y
-"""
-
-MULTI_ROW = """
-@triton.jit
-def rms(x_ptr, w_ptr, y_ptr, M, N, eps, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    cols = tl.arange(0, BLOCK)
-    mask = (rows[:, None] < M) & (cols[None, :] < N)
-    offs = rows[:, None] * N + cols[None, :]
-    x = tl.load(x_ptr + offs, mask=mask, other=0.0).to(tl.float32)
-    scale = tl.rsqrt(tl.sum(x * x, axis=1) / N + eps)
-    w = tl.load(w_ptr + cols, mask=cols < N, other=0.0).to(tl.float32)
-    tl.store(y_ptr + offs, (x * scale[:, None] * w[None, :]).to(y_ptr.dtype.element_ty), mask=mask)
-
-def candidate(x, w):
-    y = torch.empty_like(x)
-    M, N = x.shape
-    rms[(triton.cdiv(M, 4),)](x, w, y, M, N, 1e-6, ROWS=4, BLOCK=triton.next_power_of_2(N))
-    return y
-"""
+from triton_candidates import BLOCKED, MULTI_ROW, ONE_ROW
 
 
 def inputs(rows: int, columns: int, dtype: torch.dtype) -> list[torch.Tensor]:
@@ -164,11 +104,14 @@ def test_modes(judge: Any) -> None:
 
 
 def test_sham_is_seen_by_a_launch_that_does_nothing(judge: Any) -> None:
-    source = ONE_ROW + """
+    source = (
+        ONE_ROW
+        + """
 def sham(x, w):
     scratch = candidate(x, w)
     return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * w
 """
+    )
     x, w = inputs(6, 200, torch.float32)
     normal = judge.interpret(source, x, w, entry="sham")
     noop = judge.interpret(source, x, w, entry="sham", modes=("noop",))

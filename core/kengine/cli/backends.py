@@ -120,17 +120,24 @@ def _print(found: list[Listing]) -> None:
             marks = [cell("yes", "green") if c in info.capabilities else cell("no", "dim") for c in Capability]
             table.add_row(cell(str(info.target)), *marks, cell(_notes(info)))
         out.print(table)
+        if versions := _versions(listing.targets):
+            out.print(cell(f"with {versions}", "dim"))
 
 
 def _notes(info: TargetInfo) -> str:
     """Why not, once for each reason, then what else there is to know."""
     parts = ["emulator"] if info.emulated else []
+    if info.note:
+        parts.append(info.note)
     grouped: dict[str, list[str]] = {}
     for capability in Capability:
         if capability not in info.capabilities:
             grouped.setdefault(info.reasons.get(str(capability), "no reason given"), []).append(str(capability))
     parts += [f"no {' or '.join(names)}: {reason}" for reason, names in grouped.items()]
-    if info.note:
-        parts.append(info.note)
-    versions = ", ".join(f"{name} {version}" for name, version in info.versions.items())
-    return "; ".join([*parts, versions] if versions else parts)
+    return "; ".join(parts)
+
+
+def _versions(targets: tuple[TargetInfo, ...]) -> str:
+    """Versions of the toolchain, once for all targets of a backend."""
+    found = {f"{name} {version}": None for info in targets for name, version in info.versions.items()}
+    return ", ".join(found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import traceback
+from pathlib import Path
 
 import click
 
@@ -50,6 +51,11 @@ def hint_for(error: KengineError) -> str:
     if isinstance(error, InfraError):
         return "no verdict was reached and nothing is said about the candidate; KENGINE_DEBUG=1 shows where it happened"
     return ""
+
+
+def about(file: str, message: str) -> str:
+    """A message that names its file: as it is when it does so already."""
+    return message if Path(file).name in message else f"{file}: {message}"
 
 
 def debugging() -> bool:

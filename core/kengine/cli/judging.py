@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kengine.cli import console
-from kengine.cli.failure import debugging, hint_for, say, worst
+from kengine.cli.failure import about, debugging, hint_for, say, worst
 from kengine.errors import KengineError, UsageError
-from kengine.model import Status, Verdict
+from kengine.model import Capability, Status, Verdict
 from kengine.report.plain import clean
 
 if TYPE_CHECKING:
     from kengine.cli.options import Choice
     from kengine.config import Plan
-    from kengine.model import TargetInfo
+    from kengine.model import Target, TargetInfo
     from kengine.tasks.item import Item
 
 ERROR_SCHEMA = "kengine.error/1"
@@ -106,21 +106,22 @@ def _judge_on(
     from kengine.engine import Engine
 
     workers = min(choice.workers or 1 << 30, len(items), default_workers())
-    engine = Engine(
-        backend, target, compile_for=choice.compile_for, plan=plan, workers=choice.workers or workers, run=run
-    )
+    # Nothing asked for means what the target itself names.
+    beside = choice.compile_for or None
+    engine = Engine(backend, target, compile_for=beside, plan=plan, workers=choice.workers or workers, run=run)
     # A bar and JSON lines on one terminal would write over each other.
     silent = output.quiet or (output.as_json and sys.stdout.isatty())
-    with engine, console.progress(len(items), "judging", silent) as bar:
-        announce(engine.info, choice.compile_for, output)
-        outcomes: Iterable[Verdict | KengineError] = engine.verify_many(items, return_exceptions=True)
-        for item, outcome in zip(items, outcomes):
-            if isinstance(outcome, Verdict):
-                keep(results, outcome, output)
-                bar.advance(f"{item.key} {outcome.status}")
-            else:
-                _fail(results, item.key, outcome, output)
-                bar.advance(f"{item.key} {type(outcome).__name__}")
+    with engine:
+        announce(engine.info, engine.compile_for, output)
+        with console.progress(len(items), "judging", silent) as bar:
+            outcomes: Iterable[Verdict | KengineError] = engine.verify_many(items, return_exceptions=True)
+            for item, outcome in zip(items, outcomes):
+                if isinstance(outcome, Verdict):
+                    keep(results, outcome, output)
+                    bar.advance(f"{item.key} {outcome.status}")
+                else:
+                    _fail(results, item.key, outcome, output)
+                    bar.advance(f"{item.key} {type(outcome).__name__}")
 
 
 def default_workers() -> int:
@@ -128,14 +129,14 @@ def default_workers() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def announce(info: TargetInfo, compile_for: Sequence[str], output: Output) -> None:
+def announce(info: TargetInfo, beside: Sequence[Target], output: Output) -> None:
     """The first line: which target was chosen, and whether it is an emulator."""
     if output.quiet:
         return
-    line = f"target {info.target}: {'an emulator, it says nothing about speed' if info.emulated else 'a device'}"
-    beside = compile_for or [str(t) for t in info.companions]
+    here = "a device" if Capability.launch in info.capabilities else "no such device here, so nothing is launched"
+    line = f"target {info.target}: {'an emulator, it says nothing about speed' if info.emulated else here}"
     if beside:
-        line += f"; compiled for {', '.join(beside)} beside it"
+        line += f"; compiled for {', '.join(map(str, beside))} beside it"
     if info.note:
         line += f" ({info.note})"
     _aside(line, output)
@@ -174,8 +175,7 @@ def _fail(results: Results, file: str, error: KengineError, output: Output) -> N
             "exit_code": error.exit_code,
         }
         click.echo(json.dumps(body, separators=(",", ":")))
-    message = str(error) or kind
-    say("error", message if file in message else f"{file}: {message}")
+    say("error", about(file, str(error) or kind))
     if hint := hint_for(error):
         say("hint", hint)
 

@@ -29,7 +29,7 @@ def command(
 ) -> int:  # fmt: skip
     """Look at the text of candidates and report findings; nothing is executed, no device or toolchain is needed."""
     from kengine import config, lint, tasks
-    from kengine.cli.failure import say, worst
+    from kengine.cli.failure import about, say, worst
     from kengine.cli.files import check_file, expand
     from kengine.errors import KengineError
 
@@ -45,7 +45,7 @@ def command(
             try:
                 item = tasks.load([path], task)
             except KengineError as error:
-                say("error", str(error) if str(path) in str(error) else f"{path}: {error}")
+                say("error", about(str(path), str(error)))
                 codes.append(error.exit_code)
                 continue
             record = lint.check(item.candidate, item.task, chosen, loaded, plan.select, plan.ignore)

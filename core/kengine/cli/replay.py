@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -27,7 +28,7 @@ def command(files: tuple[Path, ...], as_json: bool) -> int:
     Exit code 0 when all did, 1 when something differs. Times never repeat exactly: their label is compared.
     """
     from kengine.cli import records
-    from kengine.cli.failure import say, worst
+    from kengine.cli.failure import about, say, worst
     from kengine.cli.likeness import compare
     from kengine.errors import KengineError
 
@@ -36,7 +37,7 @@ def command(files: tuple[Path, ...], as_json: bool) -> int:
         try:
             again = _judge(recorded)
         except KengineError as error:
-            say("error", f"{_name(recorded)}: {error}")
+            say("error", about(_name(recorded), str(error)))
             codes.append(error.exit_code)
             continue
         likenesses = compare(recorded, again)
@@ -50,13 +51,20 @@ def recorded_plan(verdict: Verdict) -> tuple[Plan, tuple[str, ...]]:
     from kengine import codec
     from kengine.config import Plan
 
-    values = dict(verdict.plan)
+    values = _thaw(verdict.plan)
     named = values.pop("compile_for", None)
     plan = codec.from_json({**values, "salt": verdict.salt}, Plan)
-    if isinstance(named, tuple):
+    if isinstance(named, list):
         return plan, tuple(str(target) for target in named)
     artifacts = verdict.stages.compile.artifacts if verdict.stages.compile else ()
     return plan, tuple(str(a.target) for a in artifacts if a.target != verdict.target)
+
+
+def _thaw(value: Any) -> Any:
+    """A record's tuples as the lists that JSON has."""
+    if isinstance(value, Mapping):
+        return {key: _thaw(item) for key, item in value.items()}
+    return [_thaw(item) for item in value] if isinstance(value, tuple) else value
 
 
 def _judge(recorded: Verdict) -> Verdict:

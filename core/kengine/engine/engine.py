@@ -54,7 +54,8 @@ class Engine:
         self.backend, self.info = selection.choose(
             backend, target, self.plan.device_only, Capability.launch if self.plan.check else Capability.compile
         )
-        self.compile_for = self.info.companions if compile_for is None else selection.find_all(self.backend, compile_for)
+        asked = None if compile_for is None else selection.find_all(self.backend, compile_for)
+        self.compile_for = self.info.companions if asked is None else asked
         self._check_plan()
         self.workers = workers or len(os.sched_getaffinity(0))
         self.salt = self.plan.salt or secrets.token_hex(16)

@@ -89,7 +89,7 @@ class Execution:
         outputs, launches, details = self.launch(case, phase, mode)
         self.stage = "compare"
         with self.job.stage("compare"):
-            comparison, digest, _ = self.judge.compare(self.task, case, phase, self.runner.holder, outputs)
+            comparison, digest = self.judge.compare(self.task, case, phase, self.runner.holder, outputs)
         if mode is Mode.normal:
             self.job.digests[f"{phase}/{self.task.cases[case].name}"] = digest
         return comparison, launches, details

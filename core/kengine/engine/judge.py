@@ -68,11 +68,17 @@ class Judge:
 
     def compare(
         self, task: OpenTask, case: int, phase: str, holder: str, outputs: Any
-    ) -> tuple[Comparison, str, dict[str, Any]]:
-        """Compare what lies in a runner's sinks; `outputs` is the runner's own description and hostile."""
+    ) -> tuple[Comparison, str]:
+        """Compare what lies in a runner's sinks; `outputs` is the runner's own description and hostile.
+
+        Returns the comparison and the digest of what was compared. Raises CandidateFault when the description is not
+        one that a runner sends.
+        """
         body = {"task_id": task.id, "case": case, "phase": phase, "holder": holder, "outputs": outputs}
         answer, _ = self.call("compare", body, self._open_timeout_s, generation=task.generation)
-        return codec.from_json(answer["comparison"], Comparison), str(answer.get("digest", "")), answer
+        if (fault := answer.get("fault")) is not None:
+            raise CandidateFault(fault["status"], fault["message"])
+        return codec.from_json(answer["comparison"], Comparison), str(answer.get("digest", ""))
 
     def time(
         self, task: OpenTask, cases: Sequence[int], runner: Runner, plan: dict[str, Any], timeout_s: float

@@ -29,7 +29,14 @@ class Runner:
     """One forked, sandboxed process that serves one candidate and is then killed with all it has started."""
 
     def __init__(
-        self, zygote: Zygote, drain: Drain, holder: str, kind: str, limits: dict[str, Any] | None, workdir: str
+        self,
+        zygote: Zygote,
+        drain: Drain,
+        holder: str,
+        kind: str,
+        limits: dict[str, Any] | None,
+        workdir: str,
+        surroundings: dict[str, Any],
     ) -> None:
         self.holder = holder
         self.workdir = workdir
@@ -41,7 +48,7 @@ class Runner:
         self._read, write, self.output = drain.pipe()
         try:
             answer = zygote.ask(
-                {"op": "fork", "kind": kind, "limits": limits, "holder": holder, "workdir": workdir},
+                {"op": "fork", "kind": kind, "limits": limits, "holder": holder, "workdir": workdir, **surroundings},
                 (theirs.fileno(), write),
             )
         except BaseException:

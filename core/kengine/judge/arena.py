@@ -13,10 +13,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from kengine.array import ITEMSIZE, Array, contiguous_strides
 from kengine.errors import DeviceLost, InfraError, TargetUnavailable
+from kengine.model import TensorSpec
 
 POISON = 0xFF
 """Byte of memory that nobody has written: NaN in every floating-point dtype, -1 in every signed integer."""
+
+PLACES = {"cpu": "cpu", "cuda": "cuda"}
+"""Where torch puts what belongs to each device; only a test without an accelerator has another opinion."""
 
 _SEALS = getattr(fcntl, "F_ADD_SEALS", 1033)
 _SEAL_SIZE = 0x0001 | 0x0002 | 0x0004  # no more seals, no shrinking, no growing
@@ -163,8 +168,23 @@ def allocate(device: str, nbytes: int) -> Any:
     if device == "cuda":
         import torch
 
-        return torch.full((nbytes,), POISON, dtype=torch.uint8, device="cuda")
+        return torch.full((nbytes,), POISON, dtype=torch.uint8, device=PLACES[device])
     return np.full(nbytes, POISON, dtype=np.uint8)
+
+
+def tensor_over(spec: TensorSpec, memory: Any) -> Any:
+    """View private memory as a torch tensor without a copy.
+
+    A slice of device memory keeps the storage of the whole, from whose start `as_strided` counts.
+    """
+    if isinstance(memory, np.ndarray):
+        return Array(spec, memory).as_torch()
+    import torch
+
+    itemsize = ITEMSIZE[spec.dtype]
+    typed = memory[: memory.numel() // itemsize * itemsize].view(getattr(torch, spec.dtype))
+    strides = spec.strides or contiguous_strides(spec.shape)
+    return typed.as_strided(spec.shape, strides, typed.storage_offset() + spec.offset)
 
 
 def duplicate(memory: Any) -> Any:

@@ -16,7 +16,7 @@ from kengine.model import CaseView, Status, Timing, TimingPlan
 _FAULTS = frozenset(s.value for s in Status) - {"passed", "lint_rejected", "wrong_result", "sham", "too_slow"}
 _HIGHEST_NS = 10**13
 
-SLOW_CALL_NS = 1_000_000
+SLOW_CALL_NS = 2_000_000
 """Host time that one call may take beside its device time: Python, launches, allocations."""
 SLOW_FACTOR = 20
 """How many times its claimed device time a call may take of the judge's clock, beside that."""

@@ -12,7 +12,7 @@ import numpy as np
 from kengine.array import Array
 from kengine.judge import arena, diagnosis
 from kengine.judge.expected import Expected, ExpectedArray, at_least_1d, namespace, native, wide
-from kengine.judge.structure import ArrayOut, mismatch
+from kengine.judge.structure import ArrayOut, in_order, mismatch
 from kengine.model import Comparison, Element, TensorSpec, Tolerance
 
 _HINT_SIZE = 1 << 22
@@ -36,12 +36,17 @@ def compare(
     """
     total = sum(math.prod(o.form.spec.shape) for o in expected.outputs)
     problem = mismatch(expected.structure, values) or _plain_differs(expected.structure, values)
-    if not problem and any(c is None for c in copies):
-        problem = "an output's bytes did not fit into the memory for them"
+    ordered: list[Any] = []
+    if not problem:
+        held = {id(array): copy for array, copy in zip(arrays, copies)}
+        ordered = [held[id(array)] for array in in_order(expected.structure, values)]
+        if any(c is None for c in ordered):
+            problem = "an output's bytes did not fit into the memory for them"
     if problem:
         return Comparison(name, False, problem, wrong=total, total=total, mutated=mutated)
     parts = [
-        compare_output(n, want, copy, device, tolerance) for n, (want, copy) in enumerate(zip(expected.outputs, copies))
+        compare_output(n, want, copy, device, tolerance)
+        for n, (want, copy) in enumerate(zip(expected.outputs, ordered))
     ]
     return _merge(name, parts, total, mutated)
 
@@ -71,7 +76,7 @@ def compare_output(number: int, want: ExpectedArray, copy: Any, device: str, tol
 def _load(spec: TensorSpec, copy: Any, device: str) -> Any:
     """An array in the namespace of the comparison over private bytes; floats wide."""
     if device == "cuda":
-        array = Array(spec, copy).as_torch()
+        array = arena.tensor_over(spec, copy)
         return wide(array, device) if spec.dtype.startswith(("float", "bfloat", "complex")) else array
     array = Array(spec, copy).as_numpy()
     if spec.dtype == "bool":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
@@ -12,28 +12,38 @@ from typing import Any
 import numpy as np
 
 from kengine.array import ITEMSIZE, contiguous_strides
-from kengine.errors import TaskError
+from kengine.errors import InfraError, TaskError
 from kengine.judge import arena, reference
-from kengine.judge.leaves import dtype_name, element_strides, is_array, is_torch, shape_of
+from kengine.judge.leaves import dtype_name, element_strides, is_array, is_torch, map_leaves, shape_of
 from kengine.judge.module import TaskModule
 from kengine.judge.packing import Packed, leaves
 from kengine.judge.reference import Answer
 from kengine.judge.structure import Form
-from kengine.judge.tolerance import UNIT_ROUNDOFF, allowed_error, estimate_reduction, is_inexact, root_mean_square
+from kengine.judge.tolerance import (
+    UNIT_ROUNDOFF,
+    allowed_error,
+    estimate_reduction,
+    is_inexact,
+    root_mean_square,
+    sensitivities,
+)
 from kengine.model import TensorSpec, Tolerance
 
 MOVES = 3
 """Runs on moved inputs that sensitivity is measured with; fewer for a reference that takes long."""
-_SLOW_S = 1.0
+_SLOW_NS = 1_000_000_000
+LOST = 0.05
+"""Relative RMS error of the honest answer beyond which the exact one says nothing about it."""
 
 
 @dataclass(frozen=True)
 class ExpectedArray:
     """One output. exact, honest and allowed are wide (float64, complex128) or, for exact dtypes, native and None.
 
-    Where no value is special, honest is not kept, and the others are float32 if the output is no wider. loss: RMS of
-    the honest answer's error. All are numpy arrays on the host and torch tensors on a device; a scalar has the shape
-    (1,) here, because numpy turns arrays without dimensions into something else. special: some value is not finite.
+    Where no value is special, honest is not kept, and the others are float32 if the output is no wider. All are numpy
+    arrays on the host and torch tensors on a device; a scalar has the shape (1,) here, because numpy turns arrays
+    without dimensions into something else. special: some value is not finite. differs: honest and exact are too far
+    apart to be one function.
     """
 
     form: Form
@@ -41,7 +51,7 @@ class ExpectedArray:
     honest: Any
     allowed: Any
     special: bool
-    loss: float = 0.0
+    differs: bool = False
 
     @property
     def nbytes(self) -> int:
@@ -95,42 +105,64 @@ def compute(
     arena.synchronize(device)
     _refuse_writes(task, packed, memory, writes)
     reference.check_answer(task, honest)
-    exact, moved, note = _exact(module, packed, model, writes, seed, honest)
-    native = exact is honest
-    shapes = _input_shapes(packed)
-    answer = _Preparation(device, tolerance, shapes, native, list(least_size))
-    outputs = answer.prepare(honest.arrays(), exact.arrays(), [m.arrays() for m in moved])
+    exact, note = _exact(module, packed, model, writes, seed, honest)
+    answer = _Preparation(device, tolerance, _input_shapes(packed), list(least_size))
+    if exact is None:
+        outputs = answer.prepare(honest.arrays(), None, ())
+    else:
+        slow = time.perf_counter_ns() - begun > 2 * _SLOW_NS
+        moves = (
+            _exact_run(module, packed, model, writes, seed, honest, seed + 1 + n).arrays()
+            for n in range(1 if slow else MOVES)
+        )
+        outputs = answer.prepare(honest.arrays(), exact.arrays(), moves)
+        if any(o.differs for o in outputs):
+            exact = None
+            values = [map_leaves(lambda a: reference.nudge(a, seed), v) for v in packed.values(packed.image)]
+            again = reference.run_honest(module, values, model, writes, seed, tolerance.precision)
+            _refuse_noise(task, honest, again, device)
+            note = (
+                "the reference in float64 is another function than in its own precision (it looks at its dtype); "
+                "answers are held against its own precision, with doubled floors"
+            )
+            outputs = answer.prepare(honest.arrays(), None, ())
     forms = iter([o.form for o in outputs])
     structure = [_form(honest.value, forms), *(_untyped(_form(w, forms)) for w in honest.written)]
-    return Expected(structure, outputs, time.perf_counter_ns() - begun, (note,) if note else (), native)
+    return Expected(structure, outputs, time.perf_counter_ns() - begun, (note,) if note else (), exact is None)
+
+
+def _refuse_noise(task: str, honest: Answer, again: Answer, device: str) -> None:
+    """Raise TaskError when inputs moved by two steps of their dtype give another result: all digits are rounding."""
+    xp = namespace(device)
+    for a, b in zip(honest.arrays(), again.arrays()):
+        if not is_inexact(dtype_name(a)) or shape_of(a) != shape_of(b):
+            continue
+        h, other = at_least_1d(wide(a, device)), at_least_1d(wide(b, device))
+        with np.errstate(all="ignore"):
+            change = xp.abs(other - h)
+            sizes = [xp.where(xp.isfinite(v), v, xp.zeros_like(v)) for v in (change, xp.abs(h))]
+            if root_mean_square(sizes[0], xp) > LOST * root_mean_square(sizes[1], xp):
+                raise TaskError(
+                    f"task {task!r}: the reference's result is rounding noise: its own precision and float64 have no "
+                    "digit in common, so that zeros would pass; compare before the last reduction, or before what "
+                    "cancels"
+                )
 
 
 def _exact(
     module: TaskModule, packed: Packed, model: Any, writes: tuple[int, ...], seed: int, honest: Answer
-) -> tuple[Answer, list[Answer], str]:
-    """The exact answer and the answers to moved inputs; the honest one, with a note, where float64 cannot be had."""
-    inexact = any(is_inexact(dtype_name(a)) for a in honest.arrays())
-    if not inexact:
-        try:
-            return _exact_run(module, packed, model, writes, seed, honest, None), [], ""
-        except Exception:
-            return honest, [], ""
+) -> tuple[Answer | None, str]:
+    """The exact answer; None, with a note, where it cannot be had."""
     try:
-        begun = time.perf_counter()
-        exact = _exact_run(module, packed, model, writes, seed, honest, None)
-        slow = time.perf_counter() - begun > _SLOW_S
-        moves = [
-            _exact_run(module, packed, model, writes, seed, honest, seed + 1 + n) for n in range(1 if slow else MOVES)
-        ]
-    except (KeyboardInterrupt, MemoryError):
+        return _exact_run(module, packed, model, writes, seed, honest, None), ""
+    except (KeyboardInterrupt, MemoryError, InfraError):
         raise
     except Exception as error:
         line = module.line_of(error)
         at = f" at line {line}" if line else ""
         text = " ".join(str(error).split())[:200]
         note = f"the reference does not run in float64 ({type(error).__name__}{at}: {text}); answers are held against "
-        return honest, [], note + "its own precision, with doubled floors"
-    return exact, moves, ""
+        return None, note + "its own precision, with doubled floors"
 
 
 def _exact_run(
@@ -186,36 +218,60 @@ class _Preparation:
     device: str
     tolerance: Tolerance
     shapes: list[tuple[int, ...]]
-    native: bool
     least_size: list[float]
 
-    def prepare(self, honest: list[Any], exact: list[Any], moved: list[list[Any]]) -> list[ExpectedArray]:
-        return [
-            self._output(h, e, [m[n] for m in moved], self.least_size[n] if n < len(self.least_size) else 0.0)
-            for n, (h, e) in enumerate(zip(honest, exact))
-        ]
-
-    def _output(self, honest: Any, exact: Any, moved: list[Any], least: float) -> ExpectedArray:
-        name = dtype_name(honest)
-        form = Form(_spec(honest), is_torch(honest), _device_of(honest))
+    def prepare(self, honest: list[Any], exact: list[Any] | None, moves: Iterable[list[Any]]) -> list[ExpectedArray]:
+        """Everything that comparing needs; `exact` is None where only the honest answer is to be had."""
         xp = namespace(self.device)
-        if not is_inexact(name):
-            # An integer that float64 changes (an index at a near tie) is right either way.
-            e, h = (at_least_1d(native(a, self.device)) for a in (exact, honest))
-            return ExpectedArray(form, e, h, None, False)
-        e, h, *moves = (at_least_1d(wide(a, self.device)) for a in (exact, honest, *moved))
+        inexact = [n for n, a in enumerate(honest) if is_inexact(dtype_name(a))]
+        sensitivity: dict[int, Any] = {}
+        wides: dict[int, Any] = {}
+        if exact is not None and inexact:
+            wides = {n: self._wide(exact[n]) for n in inexact}
+            runs = ([self._wide(run[n]) for n in inexact] for run in moves)
+            with np.errstate(all="ignore"):
+                found = sensitivities(list(wides.values()), runs, reference.STEP, xp)
+            sensitivity = dict(zip(inexact, found))
+        outputs = []
+        for n, array in enumerate(honest):
+            form = Form(_spec(array), is_torch(array), _device_of(array))
+            least = self.least_size[n] if n < len(self.least_size) else 0.0
+            if n in inexact:
+                outputs.append(self._close(form, self._wide(array), wides.get(n), sensitivity.get(n), least))
+            else:
+                # An integer that float64 changes (an index at a near tie) is right either way.
+                pair = (array, array if exact is None else exact[n])
+                h, e = (at_least_1d(native(a, self.device)) for a in pair)
+                outputs.append(ExpectedArray(form, e, h, None, False))
+        return outputs
+
+    def _wide(self, array: Any) -> Any:
+        return at_least_1d(wide(array, self.device))
+
+    def _close(self, form: Form, h: Any, exact: Any, sensitivity: Any, least: float) -> ExpectedArray:
+        name = form.spec.dtype
+        xp = namespace(self.device)
+        e = h if exact is None else exact
         reduction = estimate_reduction(self.shapes, form.spec.shape)
         with np.errstate(all="ignore"):
-            allowed = allowed_error(
-                e, h, moves, reference.STEP, name, self.tolerance, reduction, xp, self.native, least
-            )
+            allowed = allowed_error(e, h, sensitivity, name, self.tolerance, reduction, xp, exact is None, least)
+            differs = exact is not None and _differs(e, h, sensitivity, UNIT_ROUNDOFF[name], xp)
         special = not bool(xp.isfinite(e).all() and xp.isfinite(h).all())
-        loss = root_mean_square(xp.where(xp.isfinite(h - e), xp.abs(h - e), xp.zeros_like(allowed)), xp)
         if special or UNIT_ROUNDOFF[name] < UNIT_ROUNDOFF["float32"]:
-            return ExpectedArray(form, e, h, allowed, special, loss)
+            return ExpectedArray(form, e, h, allowed, special, differs)
         # Rounding the exact values to float32 costs a 64th of what is allowed, and half of the memory.
         narrow = e if name == "complex64" else _single(e, xp)
-        return ExpectedArray(form, narrow, None, _single(allowed, xp), special, loss)
+        return ExpectedArray(form, narrow, None, _single(allowed, xp), special, differs)
+
+
+def _differs(exact: Any, honest: Any, sensitivity: Any, u: float, xp: Any) -> bool:
+    """Whether honest and exact are too far apart to be one function: beyond LOST of the magnitude, beyond the dtype's
+    own coarseness, and beyond what roundings of the inputs explain."""
+    error = xp.abs(honest - exact)
+    loss = root_mean_square(xp.where(xp.isfinite(error), error, xp.zeros_like(error)), xp)
+    size = xp.abs(exact)
+    size = root_mean_square(xp.where(xp.isfinite(size), size, xp.zeros_like(size)), xp)
+    return loss > max(LOST, 2 * u) * size and loss > 8 * u * root_mean_square(sensitivity, xp)
 
 
 def namespace(device: str) -> Any:
@@ -233,7 +289,8 @@ def wide(array: Any, device: str) -> Any:
 
 
 def _single(array: Any, xp: Any) -> Any:
-    return array.astype(np.float32) if xp is np else array.to(xp.float32)
+    with np.errstate(over="ignore"):
+        return array.astype(np.float32) if xp is np else array.to(xp.float32)
 
 
 def at_least_1d(array: Any) -> Any:
@@ -247,7 +304,7 @@ def native(array: Any, device: str) -> Any:
         import torch
 
         tensor = array if is_torch(array) else torch.from_numpy(np.ascontiguousarray(array))
-        return tensor.detach().to("cuda")
+        return tensor.detach().to(arena.PLACES[device])
     if is_torch(array):
         return array.detach().resolve_conj().resolve_neg().cpu().numpy()
     return np.asarray(array)
@@ -266,15 +323,14 @@ def _device_of(array: Any) -> str:
 
 def magnitudes(expected: Expected) -> list[float]:
     """RMS of each output, 0.0 for exact dtypes: the least size for a case whose own answer has none."""
-    result = []
-    for output in expected.outputs:
-        if output.allowed is None:
-            result.append(0.0)
-            continue
-        xp = np if isinstance(output.exact, np.ndarray) else sys.modules["torch"]
-        size = xp.abs(output.exact)
-        result.append(root_mean_square(xp.where(xp.isfinite(size), size, xp.zeros_like(size)), xp))
-    return result
+    return [0.0 if o.allowed is None else magnitude(o) for o in expected.outputs]
+
+
+def magnitude(output: ExpectedArray) -> float:
+    """RMS of the finite values of an inexact output."""
+    xp = np if isinstance(output.exact, np.ndarray) else sys.modules["torch"]
+    size = xp.abs(output.exact)
+    return root_mean_square(xp.where(xp.isfinite(size), size, xp.zeros_like(size)), xp)
 
 
 def has_float_input(packed: Packed) -> bool:

@@ -36,6 +36,7 @@ class Holder:
     """One runner's loan: its arena and what the last lend put there."""
 
     arena: Arena | None = None
+    device: str = ""
     places: list[Place] = field(default_factory=list)
 
     def find(self, key: Key) -> Place | None:
@@ -62,9 +63,9 @@ def lend(
     for key, entry, expected in wanted:
         places.append(_place(key, entry, expected, cursor, writes))
         cursor = places[-1].end
-    if holder.arena is None or holder.arena.nbytes < cursor:
+    if holder.arena is None or holder.arena.nbytes < cursor or holder.device != device:
         holder.close()
-        holder.arena = arena.make_arena(device, cursor)
+        holder.arena, holder.device = arena.make_arena(device, cursor), device
     holder.places = places
     view = holder.arena.view
     for place in places:

@@ -12,7 +12,7 @@ import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from kengine.errors import TaskError
+from kengine.errors import DeviceLost, TaskError
 from kengine.model import Task
 
 NAMES = {
@@ -89,6 +89,8 @@ class TaskModule:
         except (TaskError, KeyboardInterrupt, MemoryError):
             raise
         except BaseException as error:
+            if type(error).__name__ == "OutOfMemoryError":
+                raise DeviceLost(f"device memory ran out for task {self.task.name!r}: {error}") from error
             raise TaskError(self.explain(what, error, fix)) from error
 
     def explain(self, what: str, error: BaseException, fix: str) -> str:

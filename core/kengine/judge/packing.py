@@ -39,12 +39,12 @@ class Leaf:
 
     def value(self, memory: Any) -> Any:
         """The array over `memory`, in the task's framework."""
-        piece = Array(self.spec, memory[self.at : self.at + self.nbytes])
+        piece = memory[self.at : self.at + self.nbytes]
         if self.torch:
-            return piece.as_torch()
+            return arena.tensor_over(self.spec, piece)
         if isinstance(memory, np.ndarray):
-            return piece.as_numpy()
-        return piece.as_torch().cpu().numpy()
+            return Array(self.spec, piece).as_numpy()
+        return Array(self.spec, piece.cpu().numpy()).as_numpy()
 
 
 @dataclass
@@ -168,15 +168,15 @@ def _separable(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
 
 def _write(image: Any, leaf: Leaf, array: Any) -> None:
     expanded = tuple(0 if s == 0 and n > 1 else slice(None) for n, s in zip(leaf.spec.shape, leaf.spec.strides))
-    target = Array(leaf.spec, image[leaf.at : leaf.at + leaf.nbytes])
+    target = image[leaf.at : leaf.at + leaf.nbytes]
     if leaf.torch or not isinstance(image, np.ndarray):
         import torch
 
-        view = target.as_torch()
+        view = arena.tensor_over(leaf.spec, target)
         source = array if leaf.torch else torch.from_numpy(np.ascontiguousarray(array))
         view[expanded].copy_(source[expanded]) if expanded else view.copy_(source)
     else:
-        view = target.as_numpy()
+        view = Array(leaf.spec, target).as_numpy()
         if expanded:
             view[expanded] = array[expanded]
         else:

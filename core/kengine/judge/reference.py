@@ -16,6 +16,7 @@ from kengine.errors import TaskError
 from kengine.judge.leaves import dtype_name, is_array, is_float, is_torch, map_leaves
 from kengine.judge.module import TaskModule
 from kengine.judge.seeds import seed_everything
+from kengine.judge.tolerance import UNIT_ROUNDOFF
 
 STEP = 2.0**-22
 """Relative size of the moves that sensitivity is measured with: far above float64's noise, far below curvature."""
@@ -164,7 +165,7 @@ def _mover(seed: int) -> Callable[[Any], Any]:
 
     def change(array: Any) -> Any:
         name = dtype_name(array)
-        if not name.startswith(("float64", "complex128")):
+        if not name.startswith(("float64", "complex128")) or _is_whole(array):
             return array
         if is_torch(array):
             import torch
@@ -176,6 +177,27 @@ def _mover(seed: int) -> Callable[[Any], Any]:
         return array * (1.0 + STEP * (2 * signs - 1))
 
     return change
+
+
+def _is_whole(array: Any) -> bool:
+    """Whether an array holds nothing but whole numbers: a mask, counts, places; to move them would be to break them."""
+    if dtype_name(array).startswith("complex"):
+        return False
+    return bool((array == (array.floor() if is_torch(array) else np.floor(array))).all())
+
+
+def nudge(array: Any, seed: int) -> Any:
+    """A floating-point array with every element moved up or down by two steps of its own dtype, others as they are."""
+    if not is_float(array):
+        return array
+    step = 4 * UNIT_ROUNDOFF[dtype_name(array)]
+    signs = np.random.default_rng(seed).integers(0, 2, tuple(array.shape)) * 2.0 - 1.0
+    if is_torch(array):
+        import torch
+
+        factor = 1.0 + step * torch.from_numpy(np.asarray(signs)).to(array.device)
+        return (array.to(torch.float64) * factor).to(array.dtype)
+    return (np.asarray(array, dtype=np.float64) * (1.0 + step * signs)).astype(array.dtype)
 
 
 def check_answer(task: str, answer: Answer) -> None:

@@ -44,17 +44,15 @@ def label(low: float, high: float) -> Label:
 def speedup(baseline: Sequence[Sequence[int]], candidate: Sequence[Sequence[int]], seed: int) -> Speedup:
     """Compare batches of nanoseconds that were measured in turn; resamples batches, since samples of one hang together.
 
-    Both lists have the same number of batches, at least one, with at least one sample each.
+    Both lists have the same number of batches, at least one, and every batch as many samples, at least one.
     """
     generator = np.random.default_rng(seed)
     count = len(candidate)
-    ratios = []
-    for _ in range(RESAMPLES if count > 1 else 1):
-        chosen = generator.integers(0, count, count)
-        ratios.append(_median([baseline[i] for i in chosen]) / _median([candidate[i] for i in chosen]))
-    low, high = _interval(np.asarray(ratios))
+    chosen = generator.integers(0, count, (RESAMPLES if count > 1 else 1, count))
+    ratios = _medians(baseline, chosen) / _medians(candidate, chosen)
+    low, high = _interval(ratios)
     value = _median(baseline) / _median(candidate)
-    return Speedup(value, min(low, value), max(high, value), tuple(ratios))
+    return Speedup(value, min(low, value), max(high, value), tuple(ratios.tolist()))
 
 
 def geometric_mean(parts: Sequence[Speedup]) -> Speedup:
@@ -64,6 +62,12 @@ def geometric_mean(parts: Sequence[Speedup]) -> Speedup:
     low, high = _interval(np.exp(table))
     value = float(np.exp(np.mean([np.log(p.value) for p in parts])))
     return Speedup(value, min(low, value), max(high, value), tuple(float(r) for r in np.exp(table)))
+
+
+def _medians(batches: Sequence[Sequence[int]], chosen: Any) -> Any:
+    """Median of all samples of the batches in each row of `chosen`; batches are of one length."""
+    table = np.asarray([list(b) for b in batches], dtype=np.float64)
+    return np.median(table[chosen].reshape(len(chosen), -1), axis=1)
 
 
 def _interval(values: Any) -> tuple[float, float]:

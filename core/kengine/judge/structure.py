@@ -182,6 +182,19 @@ def mismatch(expected: Sequence[Any], actual: Sequence[Any]) -> str:
     return ""
 
 
+def in_order(expected: Sequence[Any], actual: Sequence[Any]) -> list[ArrayOut]:
+    """The arrays of outputs that match, in the order of the expectations: keys of a dict may come in any order."""
+    return [a for want, have in zip(expected, actual) for a in _ordered(want, have)]
+
+
+def _ordered(want: Any, have: Any) -> list[ArrayOut]:
+    if isinstance(have, ArrayOut):
+        return [have]
+    if isinstance(want, Mapping):
+        return in_order(list(want.values()), [have[k] for k in want])
+    return in_order(want, have) if isinstance(want, (list, tuple)) else []
+
+
 def _count(n: int) -> str:
     return "1 output" if n == 1 else f"{n} outputs"
 

@@ -2,10 +2,12 @@
 
 For an output with exact values e (the reference in float64) and honest values h (the reference as it is):
 
-    size_i    = max(|e_i|, min(RMS of its row, RMS of its column), RMS of the tensor / 1024)
+    size_i    = max(|e_i|, min(typical_i, 4 * typical sens around it))
+    typical_i = max(min(RMS of its row, RMS of its column), RMS of the tensor / 1024), and the same of sens
     sens_i    = RMS over a few runs of |e'_i - e_i| / s, where e' is the exact answer to inputs that were each moved by
                 a relative +-s; at most 1000 times the larger of the row's and the tensor's RMS
-    honest_i  = max(|h_i - e_i|, 2 * min(RMS of h - e in its row, RMS of h - e in its column))
+    r_i       = |h_i - e_i| / max(size_i, sens_i)
+    honest_i  = max(|h_i - e_i|, 2 max(size_i, sens_i) * min(RMS of r in its row, RMS of r in its column))
     allowed_i = max(storage * size_i, arithmetic * max(size_i, sens_i), honest_factor * honest_i, least)
 
     storage    = 3u for float16 and bfloat16, 2u for fp8, where u is the dtype's unit roundoff: one rounding to store,
@@ -19,13 +21,15 @@ sqrt(n) is how the error of summing n terms one after the other grows when round
 0.33 sqrt(n) v of the sum for terms of one sign and 0.41 sqrt(n) v of sens for terms of both (Higham, Accuracy and
 Stability of Numerical Algorithms, chapter 4, statistical model), so 2 sqrt(n) leaves five standard deviations for the
 worst order. The column keeps a row's large elements from excusing errors in its small ones, sens keeps cancellation
-from condemning an honest order. `Tolerance.rtol` replaces storage and bounds arithmetic. With precision "tf32" v is
-2**-11 / 16 for float32 outputs. Where the reference does not run in float64, e is h and both floors are doubled.
-Bool, integer and string outputs are exact: nothing is allowed.
+from condemning an honest order. Constants such as the -1e9 of a mask have no sens, so that they do not pass for the
+size of the elements between them; where nothing has sens, typical_i stands alone. `Tolerance.rtol` replaces storage
+and bounds arithmetic. With precision "tf32" v is 2**-11 / 16 for float32 outputs. Where the reference does not run in
+float64, e is h and both floors are doubled. Bool, integer and string outputs are exact: nothing is allowed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from math import prod, sqrt
 from typing import Any
 
@@ -104,8 +108,7 @@ def estimate_reduction(inputs: list[tuple[int, ...]], output: tuple[int, ...]) -
 def allowed_error(
     exact: Any,
     honest: Any,
-    moved: list[Any],
-    step: float,
+    sensitivity: Any,
     dtype: str,
     tolerance: Tolerance,
     reduction: int,
@@ -115,8 +118,9 @@ def allowed_error(
 ) -> Any:
     """Allowed absolute error of each element, float64, of the same shape; 0 where `exact` is not finite.
 
-    exact, honest, moved: arrays of `xp` (numpy or torch) in float64 or complex128. least_size: a magnitude below
-    which no element counts as small (for inputs of zeros, whose answer has no magnitude of its own).
+    exact, honest: arrays of `xp` (numpy or torch) in float64 or complex128. sensitivity: what `sensitivities` gives,
+    or None. least_size: a magnitude below which no element counts as small (for inputs of zeros, whose answer has no
+    magnitude of its own).
     """
     storage, arithmetic = floors(dtype, tolerance, reduction, native)
     finite = xp.isfinite(exact)
@@ -124,22 +128,38 @@ def allowed_error(
     size = xp.where(finite, xp.abs(exact), zero)
     typical, overall = _neighbourhood(size, xp)
     extent = _largest(typical, overall, xp)
-    size = _largest(_largest(size, typical, xp), max(overall / 1024, least_size), xp)
+    typical = _largest(typical, overall / 1024, xp)
+    if sensitivity is not None:
+        sensitivity = xp.where(finite, xp.minimum(sensitivity, _MAX_SENSITIVITY * extent), zero)
+        around, whole = _neighbourhood(sensitivity, xp)
+        if whole > 0:
+            typical = xp.minimum(typical, 4.0 * _largest(around, whole / 1024, xp))
+    size = _largest(_largest(size, typical, xp), least_size, xp)
     allowed = max(storage if dtype not in ("float32", "float64", "complex64", "complex128") else 0.0, arithmetic) * size
     if tolerance.rtol is not None:
         allowed = storage * size
-    if moved:
-        total = zero
-        for other in moved:
-            change = xp.abs(other - exact) / step
-            total = total + xp.where(xp.isfinite(change), change, zero) ** 2
-        sensitivity = xp.minimum(xp.sqrt(total / len(moved)), _MAX_SENSITIVITY * extent)
+    if sensitivity is not None:
         allowed = xp.maximum(allowed, arithmetic * sensitivity)
     error = xp.abs(honest - exact)
     error = xp.where(xp.isfinite(error) & finite, error, zero)
-    around, _ = _neighbourhood(error, xp)
-    allowed = xp.maximum(allowed, tolerance.honest_factor * xp.maximum(error, 2.0 * around))
+    if sensitivity is not None:
+        size = xp.maximum(size, sensitivity)
+    nearby, _ = _neighbourhood(xp.where(size > 0, error / _largest(size, 1e-300, xp), zero), xp)
+    allowed = xp.maximum(allowed, tolerance.honest_factor * xp.maximum(error, 2.0 * nearby * size))
     return xp.where(finite, _largest(allowed, LEAST.get(dtype, 2.0**-1022), xp), zero)
+
+
+def sensitivities(exact: Sequence[Any], runs: Iterable[Sequence[Any]], step: float, xp: Any) -> list[Any]:
+    """For each output, sens of the formula above before its bound: RMS over `runs` of the change that a relative move
+    of `step` makes. One run is held at a time."""
+    totals = [xp.zeros_like(xp.abs(e)) for e in exact]
+    count = 0
+    for run in runs:
+        count += 1
+        for n, (e, other) in enumerate(zip(exact, run)):
+            change = xp.abs(other - e) / step
+            totals[n] = totals[n] + xp.where(xp.isfinite(change), change, xp.zeros_like(change)) ** 2
+    return [xp.sqrt(t / max(count, 1)) for t in totals]
 
 
 def _zeros(array: Any, xp: Any) -> Any:

@@ -15,9 +15,9 @@ _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 class KernelForm:
     """How one language defines kernels: dotted names of decorators and constructors, and how a launch is written.
 
-    makers: `@triton.jit`, `cupy.RawKernel(...)`: what they decorate or return is a kernel. wrappers: what they return,
-    as `triton.autotune(...)` does, is a kernel when what they were given is one. direct: whether `kernel(x)` launches; `kernel[grid](x)`
-    always does. methods: `kernel.run(...)` and the like that launch as well.
+    makers: what they decorate or return is a kernel, as with `@triton.jit` and `cupy.RawKernel(...)`. wrappers: what
+    they return is a kernel when what they were given is one, as with `triton.autotune(...)`. direct: whether
+    `kernel(x)` launches; `kernel[grid](x)` always does. methods: `kernel.run(...)` and the like that launch as well.
     """
 
     makers: frozenset[str]

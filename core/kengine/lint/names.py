@@ -5,13 +5,16 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from kengine.lint.folding import Folder
 from kengine.lint.scopes import Binding, Scopes
 
 NOTHING: frozenset[str] = frozenset()
-_DEPTH = 24
+_DEPTH = 40
 _LIMIT = 32
+_BINDINGS = 512
+_STEPS = 50_000
 _SAME = {"_operator": "operator", "__builtins__": "builtins", "builtins.__import__": "importlib.import_module",
          "importlib.__import__": "importlib.import_module"}  # fmt: skip
 _WRAPPERS = frozenset({"functools.partial", "functools.wraps", "functools.lru_cache", "functools.cache",
@@ -28,24 +31,35 @@ class Resolver:
         self.folder = Folder(self._constants, self._call_name)
         self._known: dict[ast.AST, frozenset[str]] = {}
         self._depth = 0
+        self._cut_off = 0
+        self._steps = 0
 
     def resolve(self, node: ast.AST) -> frozenset[str]:
         """Dotted names that an expression may stand for, `@name` for functions and classes of the file itself."""
-        if node in self._known:
-            return self._known[node]
+        known = self._known.get(node)
+        if known is not None:
+            return known
+        self._steps += 1
         if self._depth >= _DEPTH:
+            self._cut_off += 1
             return NOTHING
         self._known[node] = NOTHING  # a name that is defined by itself ends here
         self._depth += 1
+        before = self._cut_off
         try:
-            found = frozenset(list(self._resolve(node))[:_LIMIT])
+            found = frozenset(islice(self._resolve(node), _LIMIT))
         finally:
             self._depth -= 1
-        if self._depth == 0 or found:
+        if self._cut_off == before or self._depth == 0 or self._steps > _STEPS:
             self._known[node] = found
         else:
-            del self._known[node]
+            del self._known[node]  # the depth ran out on the way: from another place it may reach further
         return found
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether names were too entangled to be followed to the end."""
+        return self._steps > _STEPS
 
     def fold(self, node: ast.AST) -> str | bytes | int | None:
         """The constant that an expression makes."""
@@ -76,7 +90,10 @@ class Resolver:
                 yield _SAME[name]
             elif hasattr(builtins, name):
                 yield _canonical(f"builtins.{name}")
-        for binding in found:
+        telling = [b for b in found if not isinstance(b.node, ast.Constant)]
+        if len(telling) > _BINDINGS:
+            self._steps = max(self._steps, _STEPS + 1)
+        for binding in telling[:_BINDINGS]:
             yield from self._binding(binding, name)
 
     def _binding(self, binding: Binding, name: str) -> Iterator[str]:
@@ -98,7 +115,7 @@ class Resolver:
             for value in node.values:
                 yield from self.resolve(value)
         elif isinstance(node, ast.Name):
-            for binding in self.scopes.lookup(node.id, node):
+            for binding in self.scopes.lookup(node.id, node)[:_BINDINGS]:
                 if binding.kind == "value" and isinstance(binding.node, (ast.List, ast.Tuple, ast.Set, ast.Dict)):
                     yield from self._items(binding.node)
         elif (

@@ -49,7 +49,7 @@ def _written(source: SourceTree, node: ast.Attribute | ast.Subscript) -> Iterato
     through_dict = isinstance(node.value, ast.Attribute) and node.value.attr in ("__dict__", "__globals__", "modules")
     through_call = isinstance(node.value, ast.Call)
     for base in bases:
-        if base == "sys.modules" or through_dict or through_call:
+        if base in ("sys.modules", "builtins") or through_dict or through_call:
             yield from _judge(node, f"{base}.{key}")
     if (
         isinstance(node.value, ast.Attribute)

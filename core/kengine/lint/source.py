@@ -90,6 +90,8 @@ class SourceTree:
         for node in self.live:
             if not isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
                 continue
+            if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
+                continue
             parent = self.parents.get(node)
             if isinstance(parent, ast.Attribute) and self.resolve(parent):
                 continue

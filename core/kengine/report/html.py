@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 
 from kengine.model import Status, Verdict
 from kengine.report.element import Content, element, extend, render, table
-from kengine.report.plain import clean, count, cut, duration, name, place, ratio
+from kengine.report.plain import clean, count, cut, duration, name, place, ratio, shared_folder
 from kengine.report.plot import error_plot, time_plot
 from kengine.report.source import source_view
 from kengine.report.summary import error_text, interval_text, median, speed_text, stage_lines, worst
@@ -53,14 +53,17 @@ def _status(status: Status) -> Element:
 
 def _overview(verdicts: Sequence[Verdict], errors: Sequence[tuple[str, str, str]]) -> Element:
     rows: list[list[Content]] = []
+    places = [place(v) for v in verdicts]
+    files = [clean(file, lines=False) for file, _, _ in errors]
+    cut_off = len(shared_folder([*places, *files]))
     for i, v in enumerate(verdicts):
-        link = element("a", place(v), href=f"#v{i}")
+        link = element("a", places[i][cut_off:], href=f"#v{i}")
         rows.append(
             [link, str(v.target), _status(v.status), error_text(worst(v)), speed_text(v), first_line(v.message)]
         )
-    for file, kind, message in errors:
-        rows.append([file, "-", element("span", kind, class_="status warn"), "-", "-", first_line(message)])
-    headers = ["candidate", "target", "status", "error/allowed", "speed", "message"]
+    for file, (_, kind, message) in zip(files, errors):
+        rows.append([file[cut_off:], "-", element("span", kind, class_="status warn"), "-", "-", first_line(message)])
+    headers = ["candidate", "target", "status", "error/tol", "speed", "message"]
     return table(headers, rows, right=(3,), wide=(5,), names=(0,))
 
 
@@ -157,12 +160,12 @@ def _cases(v: Verdict) -> Iterator[Element]:
         word = "right" if c.ok else "wrong"
         state = element("span", word, class_=word)
         rows.append([c.case, state, ratio(c.error_ratio), f"{c.wrong} of {c.total}", seen])
-    yield table(["case", "", "error/allowed", "wrong", "launches"], rows, right=(2, 3), wide=(4,), names=(0,))
+    yield table(["case", "", "error/tol", "wrong", "launches"], rows, right=(2, 3), wide=(4,), names=(0,))
     for case, reason in record.skipped.items():
         yield element("p", f"skipped {case}: {reason}", class_="soft")
     wrong = [c for c in record.comparisons if not c.ok]
     if wrong:
-        yield element("pre", "\n\n".join(comparison_text(c) for c in wrong[:8]))
+        yield element("pre", "\n\n".join(comparison_text(c, v.message) for c in wrong[:8]))
 
 
 def _checks(v: Verdict) -> Iterator[Element]:

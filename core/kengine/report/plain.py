@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
+from os.path import commonpath
 
 from kengine.model import Verdict
 
@@ -44,6 +46,17 @@ def name(verdict: Verdict) -> str:
 def place(verdict: Verdict) -> str:
     """`file:line` of what the message is about; only the file when no line is known."""
     return f"{name(verdict)}:{verdict.line}" if verdict.line else name(verdict)
+
+
+def shared_folder(places: Sequence[str]) -> str:
+    """The folder that two or more places lie in, with its slash; "" when there is none."""
+    if len(places) < 2 or any("/" not in path for path in places):
+        return ""
+    try:
+        shared = f"{commonpath([path.rpartition('/')[0] or '/' for path in places])}/".replace("//", "/")
+    except ValueError:  # absolute ones among relative ones
+        return ""
+    return shared if all(path.startswith(shared) for path in places) else ""
 
 
 def duration(ns: float) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Sequence
 
@@ -12,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kengine.model import Status, Verdict
-from kengine.report.plain import clean, cut, place
+from kengine.report.plain import clean, cut, place, shared_folder
 from kengine.report.summary import error_text, speed_text, worst
 
 STYLES = {Status.passed: "bold green", Status.unsupported: "bold yellow", Status.too_slow: "bold magenta"}
@@ -39,7 +38,7 @@ def verdict_table(verdicts: Sequence[Verdict], errors: Sequence[tuple[str, str, 
     """
     places = [place(v) for v in verdicts]
     files = [clean(file, lines=False) for file, _, _ in errors]
-    folder = _shared_folder([*places, *files])
+    folder = shared_folder([*places, *files])
     timed = any(v.stages.time is not None or v.speedup is not None for v in verdicts)
     targets = {str(v.target) for v in verdicts}
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, expand=False)
@@ -47,7 +46,7 @@ def verdict_table(verdicts: Sequence[Verdict], errors: Sequence[tuple[str, str, 
     if len(targets) > 1:
         table.add_column("target", no_wrap=True, min_width=max(map(len, targets)))
     table.add_column("status", no_wrap=True, min_width=max(len(v.status) for v in verdicts) if verdicts else None)
-    table.add_column("error/allowed", justify="right", no_wrap=True, min_width=13)
+    table.add_column("error/tol", justify="right", no_wrap=True, min_width=9)
     if timed:
         table.add_column("speed", overflow="fold", min_width=13)
     table.add_column("message", overflow="fold", min_width=20, ratio=1)
@@ -64,14 +63,6 @@ def verdict_table(verdicts: Sequence[Verdict], errors: Sequence[tuple[str, str, 
         blanks = [Text("-")] * (len(table.columns) - 3)
         table.add_row(cell(file[len(folder) :]), cell(kind, "bold yellow"), *blanks, cell(first_line(message)))
     return Group(table, Text(""), _totals(verdicts, errors, folder))
-
-
-def _shared_folder(places: Sequence[str]) -> str:
-    """The folder that two or more places lie in, with its slash; "" when there is none."""
-    if len(places) < 2 or any("/" not in name for name in places):
-        return ""
-    shared = os.path.commonprefix([name.rpartition("/")[0] + "/" for name in places])
-    return shared[: shared.rfind("/") + 1]
 
 
 def first_line(message: str) -> str:

@@ -49,9 +49,9 @@ def _parts(verdict: Verdict) -> Iterator[RenderableType]:
 
 
 def environment_line(verdict: Verdict) -> str:
-    """Versions, device and sandbox in one line."""
+    """Versions, device and sandbox in one line; the kernel's release is in the record only."""
     env = verdict.environment
-    parts = [f"kengine {env.kengine}", f"Python {env.python}", env.platform]
+    parts = [f"kengine {env.kengine}", f"Python {env.python}", env.platform.split("-")[0]]
     if env.device:
         parts.append(env.device)
     parts += [f"{key} {value}" for key, value in env.versions.items()]
@@ -131,7 +131,7 @@ def _cases(verdict: Verdict) -> RenderableType | None:
     if record is None:
         return None
     launches = verdict.stages.launch.launches if verdict.stages.launch else ()
-    table = _grid("case", "", "error/allowed", "wrong", "launches", right=(2, 3))
+    table = _grid("case", "", "error/tol", "wrong", "launches", right=(2, 3))
     ranked = sorted(range(len(record.comparisons)), key=lambda i: record.comparisons[i].ok)
     for i in ranked[:_ROWS]:
         c = record.comparisons[i]
@@ -145,7 +145,7 @@ def _cases(verdict: Verdict) -> RenderableType | None:
         parts.append(cell(f"skipped {case}: {reason}", "dim", lines=False))
     for c in record.comparisons:
         if not c.ok:
-            parts += [Text(""), cell(comparison_text(c))]
+            parts += [Text(""), cell(comparison_text(c, verdict.message))]
             break
     return Group(*parts)
 
@@ -158,9 +158,9 @@ def launch_text(launches: tuple[Launch, ...]) -> str:
     return clean(", ".join(parts), lines=False)
 
 
-def comparison_text(c: Comparison) -> str:
-    """Why one case is wrong: worst element, how many, where, and what was allowed."""
-    lines = [f"{c.case}: {c.problem}" if c.problem else c.case]
+def comparison_text(c: Comparison, said: str = "") -> str:
+    """Why one case is wrong: worst element, how many, where, and what was allowed; without what was `said` before."""
+    lines = [f"{c.case}: {c.problem}" if c.problem and c.problem not in said else f"{c.case}:"]
     if c.worst is not None:
         at = f"output {c.worst.output}, element {list(c.worst.index)}"
         lines.append(f"  {at}: expected {c.worst.expected}, got {c.worst.got}")

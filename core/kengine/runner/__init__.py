@@ -1,1 +1,1 @@
-"""The untrusted side: zygote, keeper, sandbox and the process that runs one candidate. Knows no answer and no verdict."""
+"""The untrusted side: zygote, keeper, sandbox, and the process that runs one candidate. Knows no answer."""

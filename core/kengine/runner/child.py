@@ -7,7 +7,6 @@ it. It owns no answer, no seed and no name of a file outside its private folder.
 from __future__ import annotations
 
 import contextlib
-import os
 import socket
 import sys
 import time
@@ -19,17 +18,11 @@ from kengine import codec, wire
 from kengine.errors import CandidateFault, KengineError, PluginError, TargetUnavailable, UsageError
 from kengine.model import Artifact, Candidate, CaseView, Launch, Mode, Target, TaskView, TimingPlan
 from kengine.plugins.backend import Backend, attach
-from kengine.runner import arena, entry, faults, results, source, tensors
+from kengine.runner import arena, entry, environment, faults, results, source, tensors
 from kengine.runner.sandbox import rlimits
 
 _backend: Backend | None = None
 _target: Target | None = None
-
-_FOLDERS = {
-    "HOME": ".", "TMPDIR": "tmp", "XDG_CACHE_HOME": "cache", "TRITON_HOME": ".", "TRITON_CACHE_DIR": "cache/triton",
-    "TORCH_EXTENSIONS_DIR": "cache/torch_extensions", "TORCHINDUCTOR_CACHE_DIR": "cache/inductor",
-    "CUDA_CACHE_PATH": "cache/cuda", "CUPY_CACHE_DIR": "cache/cupy", "NUMBA_CACHE_DIR": "cache/numba",
-}  # fmt: skip
 
 
 def prepare(module: str | None, target: str) -> None:
@@ -45,7 +38,7 @@ def prepare(module: str | None, target: str) -> None:
 def main(channel: int, measures: tuple[str, ...], *, holder: str, workdir: str, settings: Mapping[str, Any]) -> None:
     """In the sandbox: serve the channel until `quit` or its end. Ends the process with code 0 by returning."""
     limits = settings.get("limits") or {}
-    set_environment(workdir, str(settings.get("cache") or ""))
+    environment.make_private(workdir, str(settings.get("cache") or ""))
     faults.set_limits(dict(limits))
     with contextlib.suppress(Exception):
         import faulthandler
@@ -62,19 +55,6 @@ def main(channel: int, measures: tuple[str, ...], *, holder: str, workdir: str, 
             return
         wire.send(sock, {"op": "ready", "sandbox": list(measures), "holder": holder})
         Server(sock, _backend, Path(workdir), limits).serve()
-
-
-def set_environment(workdir: str, cache: str) -> None:
-    """Point every folder that toolchains write to into the private one, caches into `cache` when there is one."""
-    import tempfile
-
-    for name, place in _FOLDERS.items():
-        inside = place.removeprefix("cache/")
-        folder = os.path.join(cache, inside) if cache and inside != place else os.path.join(workdir, place)
-        os.makedirs(folder, exist_ok=True)
-        os.environ[name] = os.path.normpath(folder)
-    tempfile.tempdir = None
-    os.chdir(workdir)
 
 
 class Server:

@@ -1,4 +1,4 @@
-"""The candidate's entry, bound to one set of inputs: a function, a function that writes its outputs, or a module class."""
+"""The candidate's entry bound to one set of inputs: a function, one that writes its outputs, or a module class."""
 
 from __future__ import annotations
 
@@ -157,6 +157,6 @@ def _construct(entry: Any, view: TaskView, inputs: Inputs, convert: Convert) -> 
     except BaseException as error:
         raise faults.from_exception(error, "launch_failed", f"giving {view.entry} its parameters") from error
     if not callable(model):
-        raise CandidateFault("launch_failed", f"an instance of {view.entry} cannot be called; it needs a forward method")
+        raise CandidateFault("launch_failed", f"a {view.entry} cannot be called; it needs a forward method")
     called: Callable[..., Any] = model
     return called

@@ -20,6 +20,7 @@ class Family:
 
     pipe: the reading end of its reports, -1 when there is none or it has ended. status: wait status of the innermost
     process, None while it lives. gone: whether the outermost process has been reaped. error: what went wrong inside.
+    reason: which limit the keeper saw broken.
     """
 
     pid: int
@@ -29,6 +30,7 @@ class Family:
     gone: bool = False
     killed: bool = False
     error: str = ""
+    reason: str = ""
     text: bytearray = field(default_factory=bytearray)
 
     def read(self) -> None:
@@ -47,6 +49,8 @@ class Family:
             word, _, value = line.decode(errors="replace").partition(" ")
             if word == "status":
                 self.status = int(value)
+            elif word == "reason":
+                self.reason = value
             elif word == "error":
                 self.error = value.replace("\\n", "\n")
 

@@ -6,7 +6,6 @@ Everything here must hold against exceptions made to do harm: texts without end,
 from __future__ import annotations
 
 import errno
-import traceback
 from types import TracebackType
 from typing import Any
 
@@ -55,7 +54,7 @@ def name_of(error: BaseException) -> str:
 
 def frames(trace: TracebackType | None) -> list[tuple[str, int, str]]:
     """File, line and function of each frame, outermost first, without running any of the candidate's code."""
-    found = []
+    found: list[tuple[str, int, str]] = []
     while trace is not None and len(found) < 5000:
         code = trace.tb_frame.f_code
         found.append((code.co_filename, trace.tb_lineno or 0, code.co_name))
@@ -88,7 +87,8 @@ def log_of(error: BaseException) -> str:
             break
         shown = [f for f in frames(following.__traceback__) if "/kengine/" not in f[0] or f[0] in _sources]
         if len(shown) > _MAX_FRAMES:
-            shown = [*shown[: _MAX_FRAMES // 2], ("...", 0, f"{len(shown) - _MAX_FRAMES} more"), *shown[-(_MAX_FRAMES // 2) :]]
+            half = _MAX_FRAMES // 2
+            shown = [*shown[:half], ("...", 0, f"{len(shown) - _MAX_FRAMES} more"), *shown[-half:]]
         lines = [f'  File "{_sources.get(file, file)}", line {line}, in {name}\n{_source_line(file, line)}'
                  for file, line, name in shown]  # fmt: skip
         parts.append("".join(lines) + f"{name_of(following)}: {text_of(following)}\n")

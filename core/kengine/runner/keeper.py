@@ -12,12 +12,15 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, NoReturn
 
 from kengine.runner import sandbox
-from kengine.runner.sandbox import identity, syscalls
+from kengine.runner.sandbox import identity, memory, syscalls
+
+_WATCH_S = 0.2
+"""Seconds between two looks at how much memory the family takes."""
 
 Main = Callable[[int, tuple[str, ...]], Any]
 """What runs in the innermost process: gets the channel's descriptor and the measures in force."""
@@ -57,14 +60,17 @@ def keep(
         syscalls.prctl(syscalls.SET_DUMPABLE, 0)
         for fd in (0, 1, 2):
             os.close(fd)
-        _wait(child, report, zygote if not whole else None)
+        _wait(child, report, zygote if not whole else None, settings.limits.get("memory_bytes") or 0)
     except BaseException:
         with suppress(OSError):
             os.write(report, b"error " + traceback.format_exc()[-1500:].replace("\n", "\\n").encode() + b"\n")
     os._exit(70)
 
 
-def _wait(child: int, report: int, zygote: int | None) -> NoReturn:
+def _wait(child: int, report: int, zygote: int | None, memory_bytes: int) -> NoReturn:
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
+    # Where /proc still shows the numbers of an outer namespace, the family cannot be told from others.
+    watched = memory_bytes > 0 and os.readlink("/proc/self") == str(os.getpid())
     if zygote is not None:
         # The zygote asks for the end with SIGTERM, and so does the kernel when the zygote is gone.
         def end(*_: object) -> NoReturn:
@@ -76,13 +82,28 @@ def _wait(child: int, report: int, zygote: int | None) -> NoReturn:
         if os.getppid() != zygote:
             end()
     while True:
-        pid, status = os.waitpid(-1, 0)
-        if pid == child:
-            if zygote is not None:
-                signal.signal(signal.SIGTERM, signal.SIG_IGN)
-                kill_all(0)
-            _report(report, status)
-            os._exit(0)
+        signal.sigtimedwait({signal.SIGCHLD}, _WATCH_S)
+        for pid, status in _ended():
+            if pid == child:
+                if zygote is not None:
+                    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+                    kill_all(0)
+                _report(report, status)
+                os._exit(0)
+        # One process is bounded by a limit of its own; many of them only together.
+        family = descendants(os.getpid()) if watched else []
+        if watched and len(family) > 1 and memory.private_bytes(family) > memory_bytes:
+            with suppress(OSError):
+                os.write(report, b"reason limit of memory for all its processes together\n")
+            for pid in family:
+                with suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
+
+
+def _ended() -> Iterator[tuple[int, int]]:
+    with suppress(ChildProcessError):
+        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            yield ended
 
 
 def _unread(pipe: int) -> bool:

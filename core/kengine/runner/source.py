@@ -1,4 +1,4 @@
-"""A candidate's text made into a module: files in the private folder, compiled, executed, each failure with its line."""
+"""A candidate's text made into a module: files written, compiled, executed, each failure with its line."""
 
 from __future__ import annotations
 
@@ -94,5 +94,7 @@ def _safe_name(path: str, language: str) -> str:
 
 def _module_name(path: Path) -> str:
     stem = path.stem
-    taken = stem in sys.modules or stem in sys.stdlib_module_names or keyword.iskeyword(stem)
+    before = sys.modules.get(stem)
+    foreign = before is not None and getattr(before, "__file__", None) != str(path)
+    taken = foreign or stem in sys.stdlib_module_names or keyword.iskeyword(stem)
     return stem if stem.isidentifier() and not taken else "candidate_module"

@@ -21,9 +21,9 @@ from functools import partial
 from typing import Any, NoReturn
 
 from kengine import wire
-from kengine.runner import keeper, sandbox
+from kengine.runner import environment, hugepages, keeper, sandbox
 from kengine.runner.family import Family, fork_sandboxed, fork_trusted
-from kengine.runner.sandbox import syscalls
+from kengine.runner.sandbox import rlimits, syscalls
 
 _KILL_S = 5.0
 _REMEMBERED = 512
@@ -174,6 +174,8 @@ class Zygote:
         self.reads = sandbox.survey()
         gc.collect()
         gc.freeze()
+        if role != "judge":
+            hugepages.collapse()
         return {"ok": True, "pid": os.getpid(), "threads": len(os.listdir("/proc/self/task"))}
 
     def _fork(self, request: dict[str, Any], fds: list[int]) -> dict[str, Any]:
@@ -184,6 +186,9 @@ class Zygote:
         if request.get("kind") == "judge" and limits is None:
             family = fork_trusted(fds[0], fds[1], main)
         else:
+            if request.get("kind") == "judge" and limits:
+                # A judge's shared memory is a file too, and as large as a task wants it.
+                limits = {**limits, "file_bytes": None}
             reads, open_reads, open_parents = self.reads
             settings = sandbox.Settings(
                 workdir=str(request["workdir"]),
@@ -203,7 +208,7 @@ class Zygote:
         holder, workdir = str(request.get("holder", "")), str(request.get("workdir", ""))
         if request.get("kind") == "judge":
             serve = importlib.import_module(self.start.get("serve") or "kengine.judge.server").serve
-            return partial(_serve_judge, serve, holder)
+            return partial(_serve_judge, serve, holder, workdir, request.get("limits"))
         child = importlib.import_module("kengine.runner.child")
         return partial(child.main, holder=holder, workdir=workdir, settings=request)
 
@@ -245,8 +250,8 @@ class Zygote:
 
 def _reason(family: Family) -> str:
     """Say which limit stands behind a death, or what failed before the candidate; "" when the status says it all."""
-    if family.error:
-        return family.error
+    if family.error or family.reason:
+        return family.error or family.reason
     if not family.gone or family.killed or family.status is None or not os.WIFSIGNALED(family.status):
         return ""
     number = os.WTERMSIG(family.status)
@@ -255,7 +260,17 @@ def _reason(family: Family) -> str:
     )
 
 
-def _serve_judge(serve: Callable[[socket.socket], Any], holder: str, fd: int, measures: tuple[str, ...]) -> None:
+def _serve_judge(
+    serve: Callable[[socket.socket], Any],
+    holder: str,
+    workdir: str,
+    limits: dict[str, Any] | None,
+    fd: int,
+    measures: tuple[str, ...],
+) -> None:
+    if limits is not None:
+        environment.make_private(workdir)
+        rlimits.apply_last(limits, str(limits.get("device", "cpu")))
     with socket.socket(fileno=fd) as sock:
         wire.send(sock, {"op": "ready", "sandbox": list(measures), "holder": holder})
         serve(sock)

@@ -52,36 +52,45 @@ def build(
     if unsupported:
         raise Unsupported(*unsupported[0])
     mode = Mode(lanes, dialect == "hip", check, has_volatile_code(source))
-    text = _translation_unit(source, filename, mode, defines or {}, instances, exports)
-    key = hashlib.sha256(repr((identity(), mode.flags(), list(options), text)).encode()).hexdigest()[:24]
+    filename = Path(filename).name or "kernel.cu"
+    prelude, text = _translation_unit(source, mode, defines or {}, instances, exports)
+    key = hashlib.sha256(repr((identity(), mode.flags(), list(options), filename, prelude, text)).encode()).hexdigest()[:24]
     library = cache / f"program-{key}.so"
     runtime = runtime_library(cache)
     if not library.exists():
-        _compile(text, library, filename, mode, options, runtime, cache)
+        _compile(prelude, text, library, filename, mode, options, runtime, cache)
     return Program(library, runtime, source=source, filename=filename, check=check, limits=limits or DeviceLimits.of("gfx942" if lanes == 64 else "sm_90"))
 
 
 def _translation_unit(
-    source: str, filename: str, mode: Mode, defines: Mapping[str, str], instances: Sequence[str], exports: Sequence[str]
-) -> str:
+    source: str, mode: Mode, defines: Mapping[str, str], instances: Sequence[str], exports: Sequence[str]
+) -> tuple[str, str]:
+    """What precedes the candidate, and the candidate with the entry points behind it."""
     strict = 0 if has_return_in_macro(source) else 1
-    head = [f"#define SIMT_STRICT_EXIT {strict}", '#include "definitions.h"', *(f"#define {k} {v}" for k, v in defines.items())]
+    prelude = [f"#define SIMT_STRICT_EXIT {strict}", '#include "definitions.h"', *(f"#define {k} {v}" for k, v in defines.items())]
     tail = [f'SIMT_KERNEL("{name}", {name})' for name in instances] + [f'SIMT_HOST("{name}", {name})' for name in exports]
-    quoted = filename.replace("\\", "\\\\").replace('"', '\\"')
-    return "\n".join([*head, f'#line 1 "{quoted}"', rewrite(source), '#line 1 "(entry points)"', *tail, ""])
+    body = rewrite(source)
+    end = ["", '#line 1 "(entry points)"', *tail, ""] if tail else [""]
+    return "\n".join([*prelude, ""]), body + "\n".join(end)
 
 
-def _compile(text: str, library: Path, filename: str, mode: Mode, options: Sequence[str], runtime: Path, cache: Path) -> None:
+def _compile(
+    prelude: str, text: str, library: Path, filename: str, mode: Mode, options: Sequence[str], runtime: Path, cache: Path
+) -> None:
     header = precompiled_header(mode, cache)
     compiler = find_compiler()
     include = ["-include-pch", f"{header}.pch"] if compiler.is_clang else ["-include", str(header)]
     with tempfile.TemporaryDirectory(dir=cache) as name:
         directory = Path(name)
-        unit, thing, out = directory / "unit.cpp", directory / "unit.o", directory / "unit.so"
+        # The candidate is compiled under its own name and in its own file: messages and line tables then need no mapping.
+        (directory / "candidate").mkdir()
+        unit, thing, out = directory / "candidate" / filename, directory / "unit.o", directory / "unit.so"
         unit.write_text(text, encoding="utf-8", errors="surrogateescape")
-        command = [*compiler.command, *mode.flags(), *include, f"-I{SOURCES / 'simt'}", f"-I{SOURCES / 'include'}", *options, "-c", str(unit), "-o", str(thing)]
+        (directory / "prelude.h").write_text(prelude, encoding="utf-8")
+        command = [*compiler.command, *mode.flags(), *include, "-include", str(directory / "prelude.h"), f"-I{SOURCES / 'simt'}",
+                   f"-I{SOURCES / 'include'}", *options, "-c", "-x", "c++", filename, "-o", str(thing)]  # fmt: skip
         try:
-            run(command, directory)
+            run(command, directory / "candidate")
             run([*compiler.command, str(thing), "-o", str(out), *mode.link_flags(runtime)], directory)
         except CompileError as error:
             raise _explain(error, filename) from None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from kengine.errors import TargetUnavailable
+
 
 class FaultKind(enum.Enum):
     """The kinds of faults; the values are stable names."""
@@ -61,7 +63,7 @@ class SimtError(Exception):
     """Anything the emulator raises."""
 
 
-class CompilerMissing(SimtError):
+class CompilerMissing(SimtError, TargetUnavailable):
     """No C++ compiler was found on this machine."""
 
 

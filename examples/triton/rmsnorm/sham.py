@@ -1,4 +1,4 @@
-"""A kernel that copies rows to a scratch buffer, and an answer that comes from torch. Expected: lint_rejected; without the lint, sham."""
+"""A kernel that copies rows to a scratch buffer, and an answer that comes from torch. Expected: sham."""
 
 # /// kengine
 # name = "rmsnorm"

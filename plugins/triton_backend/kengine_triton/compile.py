@@ -10,6 +10,7 @@ from kengine.array import Array
 from kengine.errors import CandidateFault
 from kengine.model import Artifact, Candidate, JsonValue, KernelResources, Mode, Target, TaskView
 from kengine.plugins.hooks import Inputs
+
 from kengine_triton import faults, observe, resources
 from kengine_triton.chips import EMULATED, Chip, find
 from kengine_triton.session import Session, open_session
@@ -31,6 +32,10 @@ def compile_candidate(
     if _on_device(samples) and _local_arch() == target.arch:
         session = open_session(candidate, view, target, None, workdir)
         return _run(session, chip, samples[:1], device=True)
+    if chip.is_amd:
+        from kengine_triton.record import linker
+
+        linker.do_without()
     session = open_session(candidate, view, target, chip, workdir)
     return _run(session, chip, samples, device=False)
 
@@ -85,11 +90,11 @@ def _run(session: Session, chip: Chip, samples: Sequence[Inputs], device: bool) 
 def _excuse(error: Exception, seen: observe.Observation) -> str | None:
     """Why an exception may be the fault of results that a recording does not compute; None when it may not."""
     launched = sum(launch.count for launch in seen.launches)
-    chain_is_compiler = faults.classify_is_compiler(error)
-    if not launched or chain_is_compiler or isinstance(error, (CandidateFault, observe.HostTensor)):
+    cause = error.__cause__ if isinstance(error, CandidateFault) else error
+    if not launched or not isinstance(cause, Exception) or faults.is_certain(error):
         return None
     return (
-        f"the wrapper raised {type(error).__name__} after {launched} launches whose results are not computed here; "
+        f"the wrapper raised {type(cause).__name__} after {launched} launches whose results are not computed here; "
         "what it launches after that was not compiled"
     )
 

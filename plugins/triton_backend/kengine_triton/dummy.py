@@ -6,7 +6,7 @@ import triton
 import triton.language as tl
 
 
-@triton.jit
+@triton.jit  # type: ignore[untyped-decorator, unused-ignore]
 def increment(x_ptr, n, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
     """Add one to each of `n` floats."""
     place = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -27,13 +27,13 @@ def classify(error: BaseException, candidate: Candidate, where: str) -> Candidat
             return special
     for link in chain:
         if _is(link, "OutOfResources"):
-            line = runner_faults.own_line(error)
+            line = _own_line(chain)
             return CandidateFault("compile_failed", f"{where}: {link}{_at(line)}", _log(error), line)
     compilation = [link for link in chain if any(_is(link, name) for name in _NAMES)]
     if compilation:
         return _compile_fault(compilation, chain, candidate, error, where)
     if _raised_by_compiler(chain[-1]):
-        line = runner_faults.own_line(chain[-1]) or runner_faults.own_line(error)
+        line = _own_line(chain)
         message = f"{type(chain[-1]).__name__}: {runner_faults.text_of(chain[-1])}{_at(line)}"
         return CandidateFault("compile_failed", message, _log(error), line)
     if reported is not None and not _is(chain[0], "InterpreterError"):
@@ -64,7 +64,7 @@ def _compile_fault(
     text = getattr(inner, "error_message", None) or (runner_faults.text_of(cause) if cause is not inner else "")
     text = str(text or "").strip() or _last_line(runner_faults.text_of(inner))
     line = next((n for n in (_kernel_line(link, candidate) for link in reversed(compilation)) if n), 0)
-    line = line or runner_faults.own_line(error)
+    line = line or _own_line(chain)
     if _is(inner, "PTXASError"):
         text = f"ptxas: {_first_error(text)}"
     log = runner_faults.clean(f"{runner_faults.text_of(inner)}\n\n{_log(error)}", runner_faults.MAX_LOG)
@@ -100,6 +100,11 @@ def _chain(error: BaseException) -> list[BaseException]:
     return chain
 
 
+def _own_line(chain: list[BaseException]) -> int:
+    """The candidate's line nearest to where the first exception arose."""
+    return next((line for link in reversed(chain) if (line := runner_faults.own_line(link))), 0)
+
+
 def _innermost(chain: list[BaseException]) -> BaseException:
     """The exception below Triton's wrapping of it."""
     for i, link in enumerate(chain[:-1]):
@@ -115,7 +120,11 @@ def _is(error: BaseException, name: str) -> bool:
 def _raised_by_compiler(error: BaseException) -> bool:
     """Whether an exception arose in Triton's compiler or in its language's own checks."""
     frames = runner_faults.frames(error.__traceback__)
-    return bool(frames) and bool(_COMPILER_FILES.search(frames[-1][0]))
+    if not frames:
+        return False
+    # What a kernel refers to is looked at while its cache key is made, before the compiler starts.
+    keyed = any(name == "cache_key" and file.endswith("jit.py") for file, _, name in frames)
+    return keyed or bool(_COMPILER_FILES.search(frames[-1][0]))
 
 
 def _log(error: BaseException) -> str:
@@ -137,7 +146,7 @@ def _first_error(text: str) -> str:
     return next((part for part in lines if "error" in part.lower() and "Internal Triton" not in part), lines[0])
 
 
-def classify_is_compiler(error: BaseException) -> bool:
+def is_certain(error: BaseException) -> bool:
     """Whether an exception comes from compiling, or from a mend that speaks about the candidate for sure."""
     chain = _chain(error)
     names = (*_NAMES, "OutOfResources")

@@ -7,6 +7,7 @@ from typing import Any
 from kengine.errors import CandidateFault
 from kengine.model import Artifact, CaseView, Mode
 from kengine.plugins.hooks import Inputs, Outputs
+
 from kengine_triton import faults, observe
 from kengine_triton.session import session_of
 
@@ -24,11 +25,11 @@ def launch_candidate(artifact: Artifact, case: CaseView, inputs: Inputs, mode: M
             if device:
                 _synchronise()
         except Exception as error:
-            fault = faults.pending(session.candidate) or faults.classify(error, session.candidate, str(artifact.target))
-            raise fault from error
-    fault = faults.pending(session.candidate)
-    if fault is not None:
-        raise fault
+            noted = faults.pending(session.candidate)
+            raise noted or faults.classify(error, session.candidate, str(artifact.target)) from error
+    swallowed = faults.pending(session.candidate)
+    if swallowed is not None:
+        raise swallowed
     return Outputs(value, tuple(seen.launches), _details(seen))
 
 

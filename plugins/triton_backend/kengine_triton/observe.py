@@ -65,9 +65,10 @@ def install_compiled() -> None:
     if "compiled" in _installed:
         return
     _installed.add("compiled")
-    inner = getattr(CompiledKernel, "run", None)
+    inner: Any = getattr(CompiledKernel, "run", None)
     if isinstance(inner, property):
-        CompiledKernel.run = property(lambda self: _observed(self, inner.fget(self)))
+        load: Any = inner.fget
+        CompiledKernel.run = property(lambda self: _observed(self, load(self)))
     else:
         # Triton 3.3 makes the launcher an attribute and loads the kernel when it is looked up.
         get = CompiledKernel.__getattribute__

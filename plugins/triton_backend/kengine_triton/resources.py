@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kengine.model import JsonValue, KernelResources
+
 from kengine_triton import occupancy
 from kengine_triton.chips import Chip
 

@@ -13,7 +13,8 @@ from kengine.array import Array
 from kengine.errors import CandidateFault
 from kengine.model import Candidate, Target, TaskView
 from kengine.plugins.hooks import Inputs
-from kengine_triton.chips import EMULATED, Chip
+
+from kengine_triton.chips import Chip
 
 
 @dataclass
@@ -86,5 +87,3 @@ def session_of(target: Target) -> Session:
         return _sessions[target]
     except KeyError:
         raise CandidateFault("launch_failed", f"nothing was compiled for {target} in this process") from None
-
-

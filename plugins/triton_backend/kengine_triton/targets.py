@@ -10,6 +10,7 @@ from typing import Any
 
 from kengine.model import Capability, Target, TargetInfo
 from kengine.plugins.probe import probe
+
 from kengine_triton.chips import CHIPS, EMULATED, Chip, find
 
 BACKEND = "triton"

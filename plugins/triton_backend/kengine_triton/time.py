@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from kengine.errors import CandidateFault
 from kengine.model import Artifact, CaseView, Mode, Timing, TimingPlan
 from kengine.plugins.hooks import Inputs
+
 from kengine_triton import faults, observe
 from kengine_triton.session import session_of
 

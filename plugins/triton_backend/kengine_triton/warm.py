@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kengine.model import Mode, Target
+
 from kengine_triton import observe
 from kengine_triton.chips import EMULATED, Chip, find
 

@@ -22,8 +22,8 @@ from kengine.lint.names import is_within
 from kengine.lint.rule import Context, Hit, Rule, hit
 from kengine.lint.source import SourceTree
 
-_NAMES = ("ctypes", "_ctypes", "cffi", "mmap", "multiprocessing.shared_memory", "cupy.cuda.driver", "sys.setdlopenflags",
-          "torch._C._cuda_getCurrentRawStream", "pycuda")  # fmt: skip
+_NAMES = ("ctypes", "_ctypes", "cffi", "mmap", "multiprocessing.shared_memory", "cupy.cuda.driver",
+          "sys.setdlopenflags", "torch._C._cuda_getCurrentRawStream", "pycuda")  # fmt: skip
 _TYPES = frozenset({"ctypes.c_void_p", "ctypes.c_int", "ctypes.c_float", "ctypes.c_uint", "ctypes.c_int64",
                     "ctypes.c_uint64", "ctypes.c_size_t", "ctypes.c_double", "ctypes.c_int32", "ctypes.byref",
                     "ctypes.sizeof", "ctypes"})  # fmt: skip

@@ -29,7 +29,8 @@ from kengine.lint.source import SourceTree
 
 _BASES = (
     "torch.Tensor", "torch.nn.Parameter", "torch.nn.parameter", "torch._tensor", "torch.FloatTensor", "numpy.ndarray",
-    "torch._subclasses", "torch.utils._pytree", "torch.testing._internal", "torch._C.TensorBase", "torch._C._TensorBase",
+    "torch._subclasses", "torch.utils._pytree", "torch.testing._internal", "torch._C.TensorBase",
+    "torch._C._TensorBase",
 )  # fmt: skip
 _METHODS = frozenset({"__torch_function__", "__torch_dispatch__", "__array_ufunc__", "__array_function__"})
 _MAKERS = frozenset({"_make_subclass", "_make_wrapper_subclass", "as_subclass"})

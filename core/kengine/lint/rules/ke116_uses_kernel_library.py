@@ -16,6 +16,7 @@ Use instead:
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from kengine.lint.names import is_within
@@ -26,9 +27,9 @@ _NAMES = (
     "flash_attn", "flash_attn_interface", "xformers", "vllm", "sglang", "sgl_kernel", "flashinfer", "liger_kernel",
     "aiter", "fla", "apex", "bitsandbytes", "transformer_engine", "unsloth", "flag_gems", "quack", "deep_gemm",
     "causal_conv1d", "mamba_ssm", "torchao", "fbgemm_gpu", "triton.ops", "triton_kernels", "lightllm", "lmdeploy",
-    "kernels", "cublas", "cudnn", "nvmath", "cupyx.scipy", "cupy.cublas", "cupy.cudnn", "cupy.cutensor", "cuml", "hipblas",
-    "composable_kernel", "tensorrt_llm", "onnxruntime", "scattermoe", "megablocks", "grouped_gemm", "spconv",
-    "torch_scatter", "torch_sparse", "torch_geometric", "nkilib", "neuronxcc.nki.kernels", "nki.kernels",
+    "kernels", "cublas", "cudnn", "nvmath", "cupyx.scipy", "cupy.cublas", "cupy.cudnn", "cupy.cutensor", "cuml",
+    "hipblas", "composable_kernel", "tensorrt_llm", "onnxruntime", "scattermoe", "megablocks", "grouped_gemm", "spconv",
+    "torch_scatter", "torch_sparse", "torch_geometric", "neuronxcc.nki.kernels", "nki.kernels",
     "neuronxcc.nki._private_kernels",
 )  # fmt: skip
 
@@ -36,6 +37,9 @@ _NAMES = (
 def check(source: SourceTree, context: Context) -> Iterator[Hit]:
     """Look for names."""
     for node, name in source.references():
+        parent = source.parents.get(node)
+        if isinstance(parent, ast.Compare) or ("." not in name and not isinstance(parent, ast.Call)):
+            continue  # whether it is installed, not what it does
         own = name.partition(".")[0] in context.modules
         if is_within(name, _NAMES) and not own and not context.allows(name):
             yield hit(node, f"{name} belongs to a library of kernels; write the kernel yourself")

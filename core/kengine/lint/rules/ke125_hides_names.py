@@ -1,8 +1,9 @@
 """The candidate builds the name of what it calls.
 
 What it does:
-Finds `getattr`, `__import__`, `import_module` and look-ups in `vars(x)` or `__dict__` whose key is put together from
-pieces, reversed, or decoded, and says what it comes to.
+Finds `getattr`, `__import__`, `import_module` and look-ups in `vars(x)` or `__dict__` whose key is put together
+from pieces, reversed, or decoded, and says what it comes to. Also reports a file whose names are too entangled to
+be followed.
 
 Why is this bad:
 A name is written in pieces to keep it from being found. What it resolves to is judged by the other rules.
@@ -28,6 +29,9 @@ _LOOKUPS = frozenset({"builtins.getattr", "builtins.setattr", "importlib.import_
 
 def check(source: SourceTree, context: Context) -> Iterator[Hit]:
     """Look at the keys of look-ups."""
+    source.references()
+    if source.names.exhausted:
+        yield Hit(1, "binds names so often and through each other that they cannot be followed")
     for node in source.live:
         key: ast.expr | None = None
         if isinstance(node, ast.Call) and node.args:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kengine.runner.sandbox import capabilities, identity, landlock, mounts, paths, rlimits, seccomp, syscalls
+from kengine.runner.sandbox import capabilities, identity, landlock, memory, mounts, paths, rlimits, seccomp, syscalls
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,7 @@ def enter(settings: Settings, in_force: tuple[str, ...], uid: int) -> tuple[str,
     def wanted(name: str) -> bool:
         return name not in settings.without
 
+    take("killed_first", memory.go_first())
     take("no_new_privs", wanted("no_new_privs") and syscalls.prctl(syscalls.SET_NO_NEW_PRIVS, 1) == 0)
     groups = mounts.device_groups() if settings.device != "cpu" else []
     if wanted("landlock") and "no_new_privs" in measures:
@@ -89,9 +90,9 @@ def enter(settings: Settings, in_force: tuple[str, ...], uid: int) -> tuple[str,
             take("uid", keeping and capabilities.keep_reading())
     if wanted("capabilities") and not keeping:
         take("capabilities", capabilities.drop())
+    syscalls.prctl(syscalls.SET_DUMPABLE, 1)
     rlimits.apply_first(settings.limits, "uid" in measures or "user_namespace" in measures)
     measures.append("rlimits")
-    syscalls.prctl(syscalls.SET_DUMPABLE, 1)
     if wanted("seccomp") and "no_new_privs" in measures:
         signals_held = "pid_namespace" in measures or "landlock_signal" in measures
         code = seccomp.program(
@@ -104,12 +105,14 @@ def enter(settings: Settings, in_force: tuple[str, ...], uid: int) -> tuple[str,
 
 def _wants_uid(settings: Settings, in_force: tuple[str, ...]) -> bool:
     """Whether a user without rights could still import what it must."""
-    return "uid" not in settings.without and settings.open_reads and (
-        settings.open_parents or "private_root" in in_force
+    return (
+        "uid" not in settings.without and settings.open_reads and (settings.open_parents or "private_root" in in_force)
     )
 
 
 def _writable(settings: Settings, in_force: tuple[str, ...]) -> tuple[str, ...]:
     own = ("/tmp", "/dev/shm") if "private_root" in in_force else ()
     cache = (settings.cache,) if settings.cache else ()
-    return (settings.workdir, *own, *cache, *mounts.devices())
+    # CUDA names its threads by writing to files of the process itself, and refuses to start where it cannot.
+    names = ("/proc/self",) if settings.device != "cpu" else ()
+    return (settings.workdir, *own, *cache, *names, *mounts.devices())

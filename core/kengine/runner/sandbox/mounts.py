@@ -12,16 +12,15 @@ from glob import glob
 from kengine.runner.sandbox import syscalls
 
 _RDONLY, _NOSUID, _NODEV, _NOEXEC, _BIND, _REC, _PRIVATE = 1, 2, 4, 8, 0x1000, 0x4000, 0x40000
-_DEVICES = (
-    "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/nvidia*", "/dev/kfd", "/dev/dri",
-    "/dev/neuron*",
-)  # fmt: skip
+_DEVICES = ("null", "zero", "full", "random", "urandom", "kfd", "dri")
+_DEVICE_FAMILIES = ("nvidia", "neuron")
 _FILES = 1 << 18
 
 
 def devices() -> tuple[str, ...]:
     """List the device files that a runner may use and that are there."""
-    return tuple(path for pattern in _DEVICES for path in sorted(glob(pattern)))
+    names = [n for n in os.listdir("/dev") if n in _DEVICES or n.startswith(_DEVICE_FAMILIES)]
+    return tuple(f"/dev/{name}" for name in sorted(names))
 
 
 def change_root(reads: Iterable[str], workdir: str, disk_bytes: int | None, extra: str = "") -> tuple[str, ...]:
@@ -49,9 +48,7 @@ def change_root(reads: Iterable[str], workdir: str, disk_bytes: int | None, extr
     return measures
 
 
-def _build(
-    root: str, reads: Iterable[str], workdir: str, disk_bytes: int | None, extra: str
-) -> tuple[str, ...]:
+def _build(root: str, reads: Iterable[str], workdir: str, disk_bytes: int | None, extra: str) -> tuple[str, ...]:
     quota = f",size={disk_bytes},nr_inodes={_FILES}" if disk_bytes else ""
     os.mkdir(f"{root}/tmp")
     syscalls.mount("tmpfs", f"{root}/tmp", "tmpfs", _NOSUID | _NODEV, f"mode=1777{quota}")

@@ -13,8 +13,9 @@ from kengine.runner.sandbox import syscalls
 
 _REFUSED = {
     # name: (x86_64, aarch64); None where the architecture has no such call
-    "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "process_madvise": (440, 440),
-    "pidfd_getfd": (438, 438), "kcmp": (312, 272), "bpf": (321, 280), "perf_event_open": (298, 241),
+    "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
+    "process_madvise": (440, 440), "pidfd_getfd": (438, 438), "kcmp": (312, 272), "bpf": (321, 280),
+    "perf_event_open": (298, 241),
     "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219), "userfaultfd": (323, 282),
     "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41), "chroot": (161, 51), "open_tree": (428, 428),
     "move_mount": (429, 429), "fsopen": (430, 430), "fsconfig": (431, 431), "fsmount": (432, 432),
@@ -56,7 +57,8 @@ def program(unix_sockets: bool = True, kill_only: int | None = None, machine: st
     if machine == "x86_64":
         x32 = 0x40000000
         code += [(_AT_LEAST, 0, 1, x32), (_RETURN, 0, 0, _ENOSYS)]
-    code += [(_EQUAL, 0, 1, _CLONE3), (_RETURN, 0, 0, _ENOSYS)]  # its flags lie in memory; the C library takes clone then
+    # The flags of clone3 lie in memory, out of a filter's sight; without it the C library takes clone.
+    code += [(_EQUAL, 0, 1, _CLONE3), (_RETURN, 0, 0, _ENOSYS)]
     code += [
         (_EQUAL, 0, 3, _CLONE[machine]), (_LOAD, 0, 0, _ARG0),
         (_ANY_BIT, 0, 1, _NEW_NAMESPACES), (_RETURN, 0, 0, _EPERM), (_LOAD, 0, 0, _NUMBER),

@@ -73,6 +73,11 @@ def unmount(target: str) -> None:
         raise fail(f"unmount {target}")
 
 
+def advise(address: ctypes.c_void_p, nbytes: int, advice: int) -> bool:
+    """Give the kernel advice about a piece of memory; whether it took it."""
+    return int(_LIBC.madvise(address, ctypes.c_size_t(nbytes), ctypes.c_int(advice))) == 0
+
+
 def fork_into(flags: int) -> int:
     """Fork like `os.fork`, the child in new namespaces. Raises OSError, with nothing forked.
 
@@ -97,3 +102,5 @@ def fork_into(flags: int) -> int:
 SET_PDEATHSIG, SET_DUMPABLE, SET_KEEPCAPS, CAPBSET_DROP = 1, 4, 8, 24
 SET_CHILD_SUBREAPER, SET_NO_NEW_PRIVS, CAP_AMBIENT = 36, 38, 47
 """Options of prctl."""
+ADVICE_COLLAPSE = 25
+"""Advice of madvise: gather into huge pages now."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
 
 import numpy as np
 
@@ -84,6 +84,13 @@ def raw(tensor: NkiTensor, mask: Array | None = None) -> Array:
 
 def values(tensor: NkiTensor, mask: Array | None = None) -> Array:
     """Elements as float32, as the engines see them; integers never written read as NaN."""
+    if tensor.dtype is F32 and tensor.gather is None:
+        program = state.program
+        if program is not None:
+            tensor.storage.last = program.count
+            if program.strict:
+                _require_written(tensor, mask)
+        return tensor.array()
     array = raw(tensor, mask)
     dtype = tensor.dtype
     if array.dtype == np.float32:
@@ -105,7 +112,7 @@ def integers(tensor: NkiTensor, mask: Array | None = None) -> tuple[Array, Array
 
 def fit(array: Array, shape: tuple[int, ...]) -> Array:
     """Reshape `array` to `shape` when it has as many elements; else leave it to broadcasting."""
-    return array.reshape(shape) if array.shape != shape and array.size == np.prod(shape, dtype=np.int64) else array
+    return array.reshape(shape) if array.shape != shape and array.size == math.prod(shape) else array
 
 
 def out_array(dst: NkiTensor, mask: Array | None) -> Array | None:
@@ -205,10 +212,3 @@ def copy(dst: NkiTensor, src: NkiTensor, tag: int = OTHER, mask: Array | None = 
         store(dst, array, tag, mask, valid)
     else:
         assign(dst, values(src, src_mask), tag, mask)
-
-
-def scalar(value: Any) -> np.float32:
-    """A Python or numpy number as the float32 immediate of an instruction."""
-    if isinstance(value, NkiTensor) or not np.isscalar(value) and not hasattr(value, "__float__"):
-        raise NkiError(f"expected a number, got {type(value).__name__}")
-    return np.float32(value)

@@ -34,11 +34,14 @@ def access_pattern(
     """
     pairs = []
     for pair in pattern:
-        check(len(pair) == 2, f"ap() pattern entries are [stride, count] pairs, got {pair!r}")
+        if len(pair) != 2:
+            raise NkiError(f"ap() pattern entries are [stride, count] pairs, got {pair!r}")
         pairs.append((scalar_index(pair[0]), scalar_index(pair[1])))
-    check(pairs and len(pairs) <= 5, f"ap() takes 1 to 5 [stride, count] pairs, got {len(pairs)}")
+    if not (pairs and len(pairs) <= 5):
+        raise NkiError(f"ap() takes 1 to 5 [stride, count] pairs, got {len(pairs)}")
     check(tensor.gather is None, "ap() cannot be applied to an indirect view")
-    check(all(count > 0 for _, count in pairs), f"ap() pattern counts must be positive, got {pattern}")
+    if not all(count > 0 for _, count in pairs):
+        raise NkiError(f"ap() pattern counts must be positive, got {pattern}")
     new, base, old = tensor.dtype, tensor.offset, tensor.dtype.itemsize
     if dtype is not None:
         new, base, old = _itemsize_scaled(tensor, dtype)
@@ -46,13 +49,14 @@ def access_pattern(
     shape, strides = tuple(c for _, c in pairs), tuple(s for s, _ in pairs)
     if tensor.on_chip:
         step = _partition_step(tensor) * old // new.itemsize
-        check(
-            strides[0] in (step, 0) or shape[0] == 1,
-            f"ap() pattern has invalid partition stride. Partition step {strides[0]} must equal tensor free "
-            f"dimension size {step}",
-        )
+        if not (strides[0] in (step, 0) or shape[0] == 1):
+            raise NkiError(
+                f"ap() pattern has invalid partition stride. Partition step {strides[0]} must equal tensor free "
+                f"dimension size {step}"
+            )
     if scalar_offset is not None:
-        check(0 <= indirect_dim < tensor.ndim, f"ap() indirect_dim {indirect_dim} out of range")
+        if not (0 <= indirect_dim < tensor.ndim):
+            raise NkiError(f"ap() indirect_dim {indirect_dim} out of range")
         index, size = scalar_index(scalar_offset), tensor.shape[indirect_dim]
         base += index * tensor.strides[indirect_dim] * old // new.itemsize
         if index < 0:
@@ -66,10 +70,10 @@ def access_pattern(
     limit = tensor.storage.bytes.size // new.itemsize
     low = base + sum(min(0, (c - 1) * s) for s, c in pairs)
     high = base + sum(max(0, (c - 1) * s) for s, c in pairs)
-    check(
-        low >= 0 and high < limit,
-        f"Out-of-bound access for tensor `{tensor.name}`: ap() reaches elements [{low}, {high}] of {limit}",
-    )
+    if not (low >= 0 and high < limit):
+        raise NkiError(
+            f"Out-of-bound access for tensor `{tensor.name}`: ap() reaches elements [{low}, {high}] of {limit}"
+        )
     _check_free_reach(tensor, base, pairs, old, new.itemsize)
     if _is_regular(view):
         view.irregular = False
@@ -94,11 +98,11 @@ def _check_free_reach(tensor: NkiTensor, base: int, pairs: list[tuple[int, int]]
     start = base % row
     low = start + sum(min(0, (c - 1) * s) for s, c in pairs[1:])
     high = start + sum(max(0, (c - 1) * s) for s, c in pairs[1:])
-    check(
-        low >= 0 and high < row,
-        f"Out-of-bound access for tensor `{tensor.name}`: ap() reaches free elements [{low}, {high}] of {row} in a "
-        "partition",
-    )
+    if not (low >= 0 and high < row):
+        raise NkiError(
+            f"Out-of-bound access for tensor `{tensor.name}`: ap() reaches free elements [{low}, {high}] of {row} in a "
+            "partition"
+        )
 
 
 def _is_regular(view: NkiTensor) -> bool:

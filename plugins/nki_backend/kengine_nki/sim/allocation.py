@@ -50,7 +50,9 @@ def as_shape(shape: Any) -> tuple[int, ...]:
     return sizes
 
 
-def _check_size(program: Program, region: MemoryRegion, shape: tuple[int, ...], nbytes: int, per: int, par: int) -> None:
+def _check_size(
+    program: Program, region: MemoryRegion, shape: tuple[int, ...], nbytes: int, per: int, par: int
+) -> None:
     chip = program.chip
     if not region.on_chip:
         if nbytes > chip.hbm_bytes:
@@ -70,7 +72,7 @@ def _check_size(program: Program, region: MemoryRegion, shape: tuple[int, ...], 
             f"of shape {shape}"
         )
     limit = chip.sbuf_bytes if region is SBUF else chip.psum_bytes
-    if per > limit and not (par and program.generation == "old"):
+    if per > limit:
         raise NkiError(
             f"{region} tensor of shape {shape} needs {per} bytes per partition, more than the {limit} of {chip.name}"
         )
@@ -88,7 +90,8 @@ def allocate(
     par = next((i for i, n in enumerate(sizes) if isinstance(n, ParDim)), 0)
     dims = tuple([int(n) for n in sizes])
     nbytes = math.prod(dims) * kind.itemsize
-    per = nbytes // dims[par] if region.on_chip else 0
+    # Blocks before the partition dimension (old generation) are separate tiles to the compiler.
+    per = math.prod(dims[par + 1 :]) * kind.itemsize if region.on_chip else 0
     _check_size(program, region, dims, nbytes, per, par)
     if not region.on_chip and share and len(program.launch.programs) > 1 and _is_shared(region, program):
         storage = program.launch.shared_storage(program, dims, kind, region, name)

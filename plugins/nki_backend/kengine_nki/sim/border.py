@@ -21,8 +21,10 @@ def is_torch(value: Any) -> bool:
 
 
 def is_array(value: Any) -> bool:
-    return isinstance(value, np.ndarray) or is_torch(value) or (
-        hasattr(value, "__array__") and hasattr(value, "shape") and not isinstance(value, (NkiTensor, np.generic))
+    return (
+        isinstance(value, np.ndarray)
+        or is_torch(value)
+        or (hasattr(value, "__array__") and hasattr(value, "shape") and not isinstance(value, (NkiTensor, np.generic)))
     )
 
 
@@ -53,7 +55,7 @@ class Argument:
         data = np.ascontiguousarray(array)
         if dtype is BOOL and data.dtype == np.bool_:
             data = data.view(np.uint8)
-        self.shares = data.base is not None and np.shares_memory(data, array) or data is array
+        self.shares = (data.base is not None and np.shares_memory(data, array)) or data is array
         if self.shares and (copy or not array.flags.writeable):
             data, self.shares = data.copy(), False
         nbytes = data.nbytes

@@ -52,8 +52,23 @@ class Storage:
     """
 
     __slots__ = (
-        "bytes", "dirty", "dtype", "filled", "first", "immutable", "last", "line", "name", "per_partition", "program",
-        "region", "tags", "tracked", "uniform", "unit", "__weakref__",
+        "__weakref__",
+        "bytes",
+        "dirty",
+        "dtype",
+        "filled",
+        "first",
+        "immutable",
+        "last",
+        "line",
+        "name",
+        "per_partition",
+        "program",
+        "region",
+        "tags",
+        "tracked",
+        "uniform",
+        "unit",
     )  # fmt: skip
 
     def __init__(
@@ -116,6 +131,8 @@ class Storage:
         if self.region.on_chip:
             self.interval()
             data = self.bytes
+            if sys is None:  # the interpreter is shutting down
+                return
             if data.size <= _POOL_LARGEST and sys.getrefcount(data) <= 3:
                 pool = _POOL.setdefault(data.size, [])
                 if len(pool) < _POOL_DEPTH:

@@ -24,7 +24,7 @@ def check_capacity(program: Program) -> tuple[int, int]:
     """Peak bytes per partition of (sbuf, psum) between first and last use of each tile.
 
     NkiError in the new generation when a peak is over the chip's memory: no allocator could place it. The old
-    generation's compiler spills SBUF, so there it is only a warning.
+    generation's compiler spills and reorders, so there it is only a warning.
     """
     peaks = []
     for region, limit in (("sbuf", program.chip.sbuf_bytes), ("psum", program.chip.psum_bytes)):
@@ -38,7 +38,7 @@ def check_capacity(program: Program) -> tuple[int, int]:
                 f"{region} capacity exceeded: {len(live)} tiles live at instruction {when} need {best} bytes per "
                 f"partition, more than the {limit} of {program.chip.name}"
             )
-            if program.generation == "old" and region == "sbuf":
+            if program.generation == "old":
                 program.launch.session.add_warning(message, *(largest[4] or (None, None)))
                 continue
             error = NkiError(message)

@@ -1,4 +1,4 @@
-"""Which functions of both generations the interpreter runs, and the numpy formula that each is checked against."""
+"""Which functions of both generations the interpreter runs, and the numpy formula each is checked against."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROOT = {"new": "nki", "old": "neuronxcc.nki"}
 
 @dataclass(frozen=True)
 class Entry:
-    """One function: `formula` is what its test evaluates; `note` says why it is unsupported, or since when it exists."""
+    """One function: `formula` is what its test evaluates; `note` says why it is unsupported, or since when it is."""
 
     generation: str
     module: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import ml_dtypes
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .errors import NkiError
 
-Array = NDArray[Any]
+Array: TypeAlias = "NDArray[Any]"
 
 
 class DType:
@@ -20,13 +20,13 @@ class DType:
 
     def __init__(self, name: str, storage: Any, kind: str, lanes: Any = None) -> None:
         self.name, self.np, self.kind, self.lanes = name, np.dtype(storage), kind, lanes
-        self.itemsize = self.np.itemsize
+        self.itemsize: int = int(self.np.itemsize)
         self.low, self.high = (0, 0)
         if kind in "iu":
             self.low, self.high = int(np.iinfo(self.np).min), int(np.iinfo(self.np).max)
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> Any:
         """The numpy type: numpy itself asks for this name when given an object as dtype."""
         return self.np
 
@@ -62,8 +62,7 @@ E5M2_X4 = DType("float8_e5m2_x4", np.uint32, "p", E5M2.np)
 E4M3FN_X4 = DType("float8_e4m3fn_x4", np.uint32, "p", E4M3FN.np)
 E2M1FN_X4 = DType("float4_e2m1fn_x4", np.uint16, "p", np.dtype(ml_dtypes.float4_e2m1fn))
 DTYPES = {
-    d.name: d
-    for d in (F32, TF32, BF16, F16, E4M3, E4M3FN, E5M2, E8M0, BOOL, *INTS, E5M2_X4, E4M3FN_X4, E2M1FN_X4)
+    d.name: d for d in (F32, TF32, BF16, F16, E4M3, E4M3FN, E5M2, E8M0, BOOL, *INTS, E5M2_X4, E4M3FN_X4, E2M1FN_X4)
 }
 FP8 = (E4M3, E4M3FN, E5M2)
 

@@ -7,7 +7,7 @@ import os
 from types import TracebackType
 from typing import Any
 
-_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 class NkiError(Exception):
@@ -54,8 +54,8 @@ class BudgetExceeded(NkiError):
 
     def __init__(self, instructions: int, budget: int, kernel: str) -> None:
         super().__init__(
-            f"kernel `{kernel}` executed {instructions} instructions, more than the budget of {budget}; "
-            "it may not end, or the shapes are too large for the interpreter"
+            f"kernel `{kernel}` came to {instructions} instructions, the whole budget of {budget}, without ending: "
+            "it may never end, or the shapes are too large for the interpreter"
         )
         self.instructions = instructions
         self.budget = budget
@@ -72,14 +72,14 @@ def check(condition: object, message: str) -> None:
 
 
 def kernel_frame(trace: TracebackType | None, sources: set[str]) -> tuple[str, int] | None:
-    """Deepest frame of `trace` that lies in one of `sources`, else the deepest outside this package, as (file, line)."""
+    """(file, line) of the deepest frame of `trace` in one of `sources`, else of the deepest outside this package."""
     own: tuple[str, int] | None = None
     other: tuple[str, int] | None = None
     while trace is not None:
         name = trace.tb_frame.f_code.co_filename
         if name in sources:
             own = (name, trace.tb_lineno)
-        elif not name.startswith(_PACKAGE) and not name.startswith("<frozen"):
+        elif not name.startswith(PACKAGE) and not name.startswith("<frozen"):
             other = (name, trace.tb_lineno)
         trace = trace.tb_next
     return own or other
@@ -89,7 +89,7 @@ def caller_line(frame: Any) -> tuple[str, int] | None:
     """(file, line) of the nearest frame at or above `frame` that lies outside this package."""
     while frame is not None:
         name = frame.f_code.co_filename
-        if not name.startswith(_PACKAGE):
+        if not name.startswith(PACKAGE):
             return name, frame.f_lineno
         frame = frame.f_back
     return None

@@ -89,7 +89,7 @@ def _gather(tensor: NkiTensor, keys: tuple[Any, ...]) -> Any:
         size = tensor.shape[dim]
         if isinstance(entry, slice):
             start, count, step = slice_range(tensor, dim, entry)
-            array = start + np.arange(count) * step
+            array: Any = start + np.arange(count) * step
             array = array.reshape([-1 if a == free else 1 for a in range(total)])
             free += 1
         else:

@@ -27,7 +27,7 @@ class Grid:
 
     def array(self) -> Array:
         """The index values, one axis for each axis of the grid."""
-        total = np.full((1,) * self.ndim, self.constant, np.int64)
+        total: Array = np.full((1,) * self.ndim, self.constant, np.int64)
         for axis, (count, step) in self.terms.items():
             total = total + (np.arange(count) * step).reshape([-1 if a == axis else 1 for a in range(self.ndim)])
         return total

@@ -27,14 +27,15 @@ CLASSES: dict[str, type[NkiTensor]] = {"new": NewTensor, "old": OldTensor}
 class Kernel:
     """A jitted function. Calling it runs it; `kernel[grid]` sets the grid."""
 
+    func: Callable[..., Any]
+
     def __init__(self, func: Callable[..., Any], generation: str, grid: tuple[int, ...] | None = None) -> None:
-        if isinstance(func, Kernel):
-            func = func.func
-        if not callable(func):
+        inner: Callable[..., Any] = func.func if isinstance(func, Kernel) else func
+        if not callable(inner):
             raise NkiError(f"jit expects a function, got {type(func).__name__}")
-        self.func, self.generation, self.grid = func, generation, grid
-        functools.update_wrapper(self, func)
-        self.__name__ = getattr(func, "__name__", "kernel")
+        self.func, self.generation, self.grid = inner, generation, grid
+        functools.update_wrapper(self, inner)
+        self.__name__ = getattr(inner, "__name__", "kernel")
 
     def __getitem__(self, grid: Any) -> Kernel:
         if self.generation == "new":
@@ -80,6 +81,7 @@ def launch(run: Session, kernel: Kernel, args: tuple[Any, ...], kwargs: dict[str
         run.launches.append(Launch(name, kernel.generation, grid))
         raise KnockedOut(f"kernel `{name}` was asked not to run")
     state_ = LaunchState(run, name, kernel.generation, grid, CLASSES[kernel.generation])
+    state_.grid_ndim = 0 if kernel.grid is None and grid == (1,) else len(grid)
     arguments: list[Argument] = []
     bound = _bind(state_, kernel, args, kwargs, arguments, copy=run.knockout == "noop")
     pids = list(np.ndindex(*grid))
@@ -99,7 +101,7 @@ def launch(run: Session, kernel: Kernel, args: tuple[Any, ...], kwargs: dict[str
         run.work += work
         for program in state_.programs:
             run.stats.add(program.tally, program.dma_bytes, program.macs)
-        count = sum(entry[0] for p in state_.programs for entry in p.tally.values())
+        count = sum(int(entry[0]) for p in state_.programs for entry in p.tally.values())
         run.launches.append(Launch(name, kernel.generation, grid, count))
     for argument in arguments:
         argument.bring_back()
@@ -112,7 +114,12 @@ def launch(run: Session, kernel: Kernel, args: tuple[Any, ...], kwargs: dict[str
 
 
 def _bind(
-    launch_: LaunchState, kernel: Kernel, args: tuple[Any, ...], kwargs: dict[str, Any], found: list[Argument], copy: bool
+    launch_: LaunchState,
+    kernel: Kernel,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    found: list[Argument],
+    copy: bool,
 ) -> inspect.BoundArguments | tuple[tuple[Any, ...], dict[str, Any]]:
     """Wrap array arguments, wherever they sit in tuples, lists and dicts, as HBM tensors named like their parameter."""
     try:
@@ -145,6 +152,8 @@ def _run_programs(launch_: LaunchState, kernel: Kernel, bound: Any, results: lis
     programs = launch_.programs
     reverse = launch_.session.options.reverse_ranges
 
+    from .loader import facade  # kernels may import inside of their function
+
     def body(rank: int) -> None:
         previous, state.program = state.program, programs[rank]
         try:
@@ -154,13 +163,14 @@ def _run_programs(launch_: LaunchState, kernel: Kernel, bound: Any, results: lis
             state.program = previous
         _finish(programs[rank])
 
-    if len(programs) == 2 and kernel.generation == "new":
-        launch_.rendezvous = Rendezvous(2)
-        launch_.rendezvous.run([functools.partial(body, rank) for rank in range(2)], first=1 if reverse else 0)
-        return
-    order = range(len(programs))
-    for rank in reversed(order) if reverse else order:
-        body(rank)
+    with facade():
+        if len(programs) == 2 and kernel.generation == "new":
+            launch_.rendezvous = Rendezvous(2)
+            launch_.rendezvous.run([functools.partial(body, rank) for rank in range(2)], first=1 if reverse else 0)
+            return
+        order = range(len(programs))
+        for rank in reversed(order) if reverse else order:
+            body(rank)
 
 
 def _finish(program: Program) -> None:

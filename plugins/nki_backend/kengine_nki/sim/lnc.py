@@ -79,9 +79,7 @@ class Rendezvous:
             met = self.waiting.pop(other, None)
             if met is not None:
                 if met[0] != key:
-                    raise NkiError(
-                        f"deadlock: program {rank} waits at {key} while program {other} waits at {met[0]}"
-                    )
+                    raise NkiError(f"deadlock: program {rank} waits at {key} while program {other} waits at {met[0]}")
                 self.results[other] = payload
                 return met[1]
             if other in self.done:

@@ -32,8 +32,11 @@ def modules() -> dict[str, types.ModuleType]:
 
 @contextlib.contextmanager
 def facade() -> Iterator[None]:
-    """`import nki...` and `import neuronxcc.nki...` find the interpreter inside of this block; then all is as before."""
+    """`import nki...` and `import neuronxcc.nki...` find the interpreter in this block; then all is as before."""
     ours = modules()
+    if all(sys.modules.get(root) is ours[root] for root in ROOTS):
+        yield
+        return
     saved = {name: module for name, module in sys.modules.items() if name.partition(".")[0] in ROOTS}
     for name in saved:
         del sys.modules[name]
@@ -93,7 +96,7 @@ def load(source: str, filename: str) -> types.ModuleType:
         session.sources.add(filename)
     module = types.ModuleType("kernel")
     module.__file__ = filename
-    code = compile(tree, filename, "exec")
+    code = compile(tree, filename, "exec", dont_inherit=True)
     with facade():
         try:
             exec(code, module.__dict__)
@@ -111,5 +114,5 @@ def _loading_fault(error: BaseException, filename: str) -> BaseException:
     elif not isinstance(error, NkiError):
         error = NkiError(f"{type(error).__name__}: {error}")
     if where is not None:
-        error.place(*where)  # type: ignore[attr-defined]
+        error.place(*where)
     return error

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .errors import NkiError
+from .errors import PACKAGE, NkiError
+from .loop_order import may_reverse
 from .program import state
 from .views import scalar_index
 
@@ -46,4 +48,9 @@ def old_loop(order: Iterable[int]) -> Iterator[LoopIndex]:
 def affine(name: str, *args: Any) -> range:
     """The iterations of an affine_range, backwards in a reversed session."""
     found = numbers(name, *args)
-    return found[::-1] if reversed_now() else found
+    if not reversed_now() or len(found) < 2:
+        return found
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame = frame.f_back
+    return found[::-1] if frame is not None and may_reverse(frame) else found

@@ -112,8 +112,15 @@ def resolve(value: Any, what: str = "op") -> Op:
             raise NkiError(f"{what}: nl.{found[0].name} belongs to another NKI generation than this kernel")
         return found[0]
     name = value if isinstance(value, str) else getattr(value, "__name__", None)
-    if generation == "old" and isinstance(name, str) and (isinstance(value, str) or type(value).__module__ == "numpy"
-                                                          or getattr(value, "__module__", "") in ("numpy", None)):
+    if (
+        generation == "old"
+        and isinstance(name, str)
+        and (
+            isinstance(value, str)
+            or type(value).__module__ == "numpy"
+            or getattr(value, "__module__", "") in ("numpy", None)
+        )
+    ):
         name = _NUMPY_NAMES.get(name, name)
         if name in OPS:
             return OPS[name]
@@ -121,7 +128,7 @@ def resolve(value: Any, what: str = "op") -> Op:
 
 
 def resolve_alu(value: Any, what: str = "op", arity: int | None = None) -> Op:
-    """An operator that the ISA's arithmetic units have. NkiError for a language function that is not an ALU operator."""
+    """An operator that the ISA's arithmetic units have. NkiError for a language function that they lack."""
     op = resolve(value, what)
     program = state.program
     allowed = OLD_ALU if program is not None and program.generation == "old" else ALU

@@ -19,18 +19,19 @@ class Program:
 
     __slots__ = (
         "budget", "chip", "count", "dma_bytes", "generation", "grid", "immutable", "intervals", "kernel", "launch",
-        "limit", "loops", "macs", "options", "pid", "rank", "registers", "rng", "shared", "strict", "tally",
+        "limit", "loops", "macs", "ndim", "options", "pid", "rank", "registers", "rng", "shared", "strict", "tally",
     )  # fmt: skip
 
     def __init__(self, launch: LaunchState, pid: tuple[int, ...], rank: int) -> None:
         session = launch.session
         self.launch, self.pid, self.grid, self.rank = launch, pid, launch.grid, rank
         self.kernel, self.generation = launch.kernel, launch.generation
+        self.ndim = launch.grid_ndim
         self.options = session.options
         self.chip, self.strict = session.options.limits, session.options.strict
         self.count, self.budget = 0, session.options.instruction_budget
         self.limit = self.budget - session.work
-        self.tally: dict[tuple[str, str], list[int]] = {}
+        self.tally: dict[tuple[str, str], list[float]] = {}
         self.dma_bytes, self.macs = 0, 0
         self.registers: dict[str, Any] = {}
         self.rng = np.random.default_rng([session.options.seed, launch.number, rank])
@@ -44,10 +45,10 @@ class Program:
             raise BudgetExceeded(self.budget + self.count - self.limit - 1, self.budget, self.kernel)
         entry = self.tally.get(key)
         if entry is None:
-            self.tally[key] = [1, cycles]  # type: ignore[list-item]
+            self.tally[key] = [1, cycles]
         else:
             entry[0] += 1
-            entry[1] += cycles  # type: ignore[assignment]
+            entry[1] += cycles
 
     def warn(self, message: str) -> None:
         """Record something undefined on hardware, once for each line of the kernel."""

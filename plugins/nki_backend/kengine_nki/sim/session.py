@@ -47,6 +47,7 @@ class LaunchState:
     ) -> None:
         self.session, self.kernel, self.generation, self.grid = session, kernel, generation, grid
         self.tensor_class = tensor_class
+        self.grid_ndim = len(grid)
         self.number = len(session.launches)
         self.programs: list[Program] = []
         self.rendezvous: Any = None

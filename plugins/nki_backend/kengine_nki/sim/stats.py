@@ -37,11 +37,11 @@ class Stats:
     def estimated_cycle_lower_bound(self) -> int:
         return max(self.engine_cycles.values(), default=0)
 
-    def add(self, tally: dict[tuple[str, str], list[int]], dma_bytes: int, macs: int) -> None:
+    def add(self, tally: dict[tuple[str, str], list[float]], dma_bytes: int, macs: int) -> None:
         """Add the counts of one program."""
         for (name, engine), (count, cycles) in tally.items():
-            self.by_instruction[name] = self.by_instruction.get(name, 0) + count
-            self.by_engine[engine] = self.by_engine.get(engine, 0) + count
+            self.by_instruction[name] = self.by_instruction.get(name, 0) + int(count)
+            self.by_engine[engine] = self.by_engine.get(engine, 0) + int(count)
             self.engine_cycles[engine] = self.engine_cycles.get(engine, 0) + int(cycles)
         self.dma_bytes += dma_bytes
         self.macs += macs

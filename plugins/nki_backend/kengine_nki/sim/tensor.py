@@ -77,7 +77,7 @@ class NkiTensor:
 
     @property
     def size(self) -> int:
-        return math.prod(self.shape)
+        return int(math.prod(self.shape))
 
     @property
     def buffer(self) -> MemoryRegion:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import views
-from .access import assign, copy
+from .access import assign, copy, raw
 from .access_pattern import access_pattern
 from .errors import NkiError, Unsupported, check
 from .indexing import index_basic
@@ -54,8 +54,7 @@ class NewTensor(NkiTensor):
         at = views.scalar_index(index)
         dynamic = not isinstance(index, (int, np.integer))
         check(not (dynamic and self.on_chip and dim == 0), "dynamic select cannot target the partition dimension")
-        view = index_basic(self, tuple(at if i == dim else slice(None) for i in range(self.ndim)))
-        return view
+        return index_basic(self, tuple(at if i == dim else slice(None) for i in range(self.ndim)))
 
     def vector_select(self, dim: int, vector_offset: Any) -> Any:
         check(dim == 0, f"vector_select dim must be 0, got {dim}")
@@ -71,18 +70,18 @@ class NewTensor(NkiTensor):
         check(self.ndim == 2 and self.on_chip, f"indirect needs a 2-dimensional on-chip tensor, got {self.shape}")
         check(index.shape[0] == self.shape[0], f"indirect index needs {self.shape[0]} partitions, got {index.shape}")
         count = index.size if num_elem is None else int(num_elem)
-        partitions, picks = self.shape[0], views.raw(index).astype(np.int64)
+        partitions, picks = self.shape[0], raw(index).astype(np.int64)
         if partitions % 16:
             raise Unsupported("NkiTensor.indirect with a partition count that is not a multiple of 16")
         check(count <= 16 * index.shape[1], f"indirect num_elem {count} exceeds the {16 * index.shape[1]} offsets")
         order = np.arange(count)
-        rows = np.arange(partitions) // 16 * 16
+        rows: Any = np.arange(partitions) // 16 * 16
         columns = picks[rows[:, None] + order % 16, order // 16]
         bad = (columns < 0) | (columns >= self.shape[1])
         if bad.any():
             raise NkiError(
-                f"Out-of-bound access for tensor `{self.name}` on dimension 1: index {columns[bad][0]} exceed dimension "
-                f"size of {self.shape[1]}"
+                f"Out-of-bound access for tensor `{self.name}` on dimension 1: index {columns[bad][0]} exceed "
+                f"dimension size of {self.shape[1]}"
             )
         flat = self.offset + np.arange(partitions)[:, None] * self.strides[0] + columns * self.strides[1]
         return self.make(self.offset, flat.shape, row_major(flat.shape), gather=Gather(flat, None, "", False))

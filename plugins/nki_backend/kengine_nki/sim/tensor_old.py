@@ -10,11 +10,11 @@ from . import views
 from .access import assign, copy, values
 from .allocation import new_tile
 from .dtypes import as_dtype
-from .errors import NkiError, check
+from .errors import NkiError
 from .grid_indexing import index_old
-from .ops import OPS
+from .ops import OPS, Op
 from .program import current
-from .tensor import NkiTensor, row_major
+from .tensor import NkiTensor
 
 
 class OldTensor(NkiTensor):
@@ -34,10 +34,8 @@ class OldTensor(NkiTensor):
             same = value.storage is target.storage and value.offset == target.offset and value.shape == target.shape
             if same and value.strides == target.strides and value.gather is None:
                 return
-            check(
-                _fits(value.shape, target.shape) or value.size == target.size,
-                f"cannot assign a tile of shape {value.shape} to {target.shape} of tensor `{self.name}`",
-            )
+            if not (_fits(value.shape, target.shape) or value.size == target.size):
+                raise NkiError(f"cannot assign a tile of shape {value.shape} to {target.shape} of tensor `{self.name}`")
             program.step(("assignment", "vector"), 64)
             copy(target, value, value.storage.uniform if value.storage.uniform > 0 else 2)
         elif isinstance(value, (int, float, np.number)):
@@ -49,10 +47,8 @@ class OldTensor(NkiTensor):
     def reshape(self, *shape: Any) -> Any:
         sizes = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
         sizes = views.infer(sizes, self.size)
-        check(
-            int(np.prod(sizes)) == self.size,
-            f"reshape requires the same number of elements, got {self.shape} -> {sizes}",
-        )
+        if int(np.prod(sizes)) != self.size:
+            raise NkiError(f"reshape requires the same number of elements, got {self.shape} -> {sizes}")
         strides = views.merged_strides(self.shape, self.strides, sizes) if self.gather is None else None
         if strides is None:
             raise NkiError(f"reshape {self.shape} -> {sizes} is not possible without a copy")
@@ -81,13 +77,12 @@ class OldTensor(NkiTensor):
         return view
 
     def assert_shape(self, shape: Any) -> Any:
-        check(tuple(shape) == self.shape, f"tensor `{self.name}` has shape {self.shape}, annotated as {tuple(shape)}")
+        if tuple(shape) != self.shape:
+            raise NkiError(f"tensor `{self.name}` has shape {self.shape}, annotated as {tuple(shape)}")
         return self
 
     def ap(self, *args: Any, **kwargs: Any) -> Any:
         raise NkiError("'tensor' object has no attribute 'ap' in neuronxcc.nki")
-
-    __hash__ = NkiTensor.__hash__
 
 
 def _fits(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
@@ -98,7 +93,8 @@ def _fits(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
 def broadcast_view(tensor: NkiTensor, shape: tuple[int, ...]) -> Any:
     """View of `tensor` broadcast to `shape` by numpy's rules. NkiError if they do not fit."""
     shape = tuple(int(n) for n in shape)
-    check(_fits(tensor.shape, shape), f"cannot broadcast shape {tensor.shape} to {shape}")
+    if not _fits(tensor.shape, shape):
+        raise NkiError(f"cannot broadcast shape {tensor.shape} to {shape}")
     extra = len(shape) - tensor.ndim
     old = (1,) * extra + tensor.shape
     steps = (0,) * extra + tensor.strides
@@ -112,10 +108,13 @@ class PendingReduction(NkiTensor):
 
     __slots__ = ("first", "op")
 
+    first: bool
+    op: Op
+
     def store(self, target: NkiTensor) -> None:
         mine = values(self)
         if not self.first:
-            mine = self.op.fn(values(target), mine.reshape(target.shape))  # type: ignore[attr-defined]
+            mine = self.op.fn(values(target), mine.reshape(target.shape))
         assign(target, mine)
 
 
@@ -161,9 +160,7 @@ def _unary(name: str) -> Any:
     return method
 
 
-OldTensor.__neg__ = _unary("negative")  # type: ignore[attr-defined]
-OldTensor.__invert__ = _unary("invert")  # type: ignore[attr-defined]
-OldTensor.__abs__ = _unary("abs")  # type: ignore[attr-defined]
-OldTensor.__hash__ = NkiTensor.__hash__  # type: ignore[method-assign]
+setattr(OldTensor, "__neg__", _unary("negative"))  # noqa: B010
+setattr(OldTensor, "__invert__", _unary("invert"))  # noqa: B010
+setattr(OldTensor, "__abs__", _unary("abs"))  # noqa: B010
 OldTensor.__name__ = OldTensor.__qualname__ = "tensor"
-_ = row_major

@@ -19,7 +19,8 @@ def infer(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
     shape = tuple(int(n) for n in shape)
     if shape.count(-1) == 1:
         known = -math.prod(shape)
-        check(known and size % known == 0, f"cannot reshape {size} elements into shape {shape}")
+        if not (known and size % known == 0):
+            raise NkiError(f"cannot reshape {size} elements into shape {shape}")
         shape = tuple(size // known if n == -1 else n for n in shape)
     return shape
 
@@ -56,9 +57,12 @@ def merged_strides(shape: tuple[int, ...], strides: tuple[int, ...], new: tuple[
 
 
 def _check_dim(tensor: NkiTensor, dim: int, name: str, free: bool = True) -> int:
-    check(isinstance(dim, (int, np.integer)), f"{name} dim must be an integer, got {dim!r}")
-    check(0 <= dim < tensor.ndim, f"{name} dim {dim} out of range for a tensor with {tensor.ndim} dimensions")
-    check(not (free and tensor.on_chip and dim == 0), f"{name} cannot change the partition dimension (dim 0)")
+    if not isinstance(dim, (int, np.integer)):
+        raise NkiError(f"{name} dim must be an integer, got {dim!r}")
+    if not (0 <= dim < tensor.ndim):
+        raise NkiError(f"{name} dim {dim} out of range for a tensor with {tensor.ndim} dimensions")
+    if free and tensor.on_chip and dim == 0:
+        raise NkiError(f"{name} cannot change the partition dimension (dim 0)")
     return int(dim)
 
 
@@ -70,16 +74,13 @@ def _plain(tensor: NkiTensor, name: str) -> None:
 def reshape(tensor: NkiTensor, shape: Any) -> Any:
     """The same elements in another shape, without a copy. NkiError if counts differ or the layout forbids it."""
     shape = infer((shape,) if isinstance(shape, int) else tuple(shape), tensor.size)
-    check(
-        math.prod(shape) == tensor.size,
-        f"reshape requires the same number of elements, got {tensor.shape} ({tensor.size}) -> {shape} "
-        f"({math.prod(shape)})",
-    )
-    if tensor.on_chip:
-        check(
-            shape[0] == tensor.shape[0],
-            f"reshape cannot change the partition dimension: {tensor.shape} -> {shape}",
+    if math.prod(shape) != tensor.size:
+        raise NkiError(
+            f"reshape requires the same number of elements, got {tensor.shape} ({tensor.size}) -> {shape} "
+            f"({math.prod(shape)})"
         )
+    if tensor.on_chip and shape[0] != tensor.shape[0]:
+        raise NkiError(f"reshape cannot change the partition dimension: {tensor.shape} -> {shape}")
     _plain(tensor, "reshape")
     strides = merged_strides(tensor.shape, tensor.strides, shape)
     if strides is None:
@@ -89,15 +90,18 @@ def reshape(tensor: NkiTensor, shape: Any) -> Any:
 
 def permute(tensor: NkiTensor, dims: Any) -> Any:
     dims = tuple(int(d) for d in dims)
-    check(sorted(dims) == list(range(tensor.ndim)), f"permute dims {dims} is not a permutation of {tensor.ndim} dims")
-    check(not tensor.on_chip or dims[0] == 0, f"permute cannot move the partition dimension, got dims={dims}")
+    if sorted(dims) != list(range(tensor.ndim)):
+        raise NkiError(f"permute dims {dims} is not a permutation of {tensor.ndim} dims")
+    if not (not tensor.on_chip or dims[0] == 0):
+        raise NkiError(f"permute cannot move the partition dimension, got dims={dims}")
     _plain(tensor, "permute")
     return tensor.make(tensor.offset, tuple(tensor.shape[d] for d in dims), tuple(tensor.strides[d] for d in dims))
 
 
 def broadcast(tensor: NkiTensor, dim: int, size: int) -> Any:
     dim = _check_dim(tensor, dim, "broadcast")
-    check(tensor.shape[dim] == 1, f"broadcast dim {dim} must have size 1, got {tensor.shape[dim]}")
+    if tensor.shape[dim] != 1:
+        raise NkiError(f"broadcast dim {dim} must have size 1, got {tensor.shape[dim]}")
     _plain(tensor, "broadcast")
     shape, strides = list(tensor.shape), list(tensor.strides)
     shape[dim], strides[dim] = int(size), 0
@@ -105,7 +109,8 @@ def broadcast(tensor: NkiTensor, dim: int, size: int) -> Any:
 
 
 def expand_dim(tensor: NkiTensor, dim: int) -> Any:
-    check(0 <= dim <= tensor.ndim, f"expand_dim dim {dim} out of range for a tensor with {tensor.ndim} dimensions")
+    if not (0 <= dim <= tensor.ndim):
+        raise NkiError(f"expand_dim dim {dim} out of range for a tensor with {tensor.ndim} dimensions")
     check(not (tensor.on_chip and dim == 0), "expand_dim cannot insert before the partition dimension (dim 0)")
     shape, strides, gather = tensor.shape, tensor.strides, tensor.gather
     if gather is not None:
@@ -118,7 +123,8 @@ def expand_dim(tensor: NkiTensor, dim: int) -> Any:
 
 def squeeze_dim(tensor: NkiTensor, dim: int) -> Any:
     dim = _check_dim(tensor, dim, "squeeze_dim")
-    check(tensor.shape[dim] == 1, f"squeeze_dim dim {dim} must have size 1, got {tensor.shape[dim]}")
+    if tensor.shape[dim] != 1:
+        raise NkiError(f"squeeze_dim dim {dim} must have size 1, got {tensor.shape[dim]}")
     _plain(tensor, "squeeze_dim")
     return tensor.make(
         tensor.offset, tensor.shape[:dim] + tensor.shape[dim + 1 :], tensor.strides[:dim] + tensor.strides[dim + 1 :]
@@ -129,7 +135,8 @@ def reshape_dim(tensor: NkiTensor, dim: int, shape: Any) -> Any:
     dim = _check_dim(tensor, dim, "reshape_dim", free=len(tuple(shape)) != 1)
     size = tensor.shape[dim]
     shape = infer(tuple(shape), size)
-    check(math.prod(shape) == size, f"reshape_dim cannot split dimension {dim} of size {size} into {shape}")
+    if math.prod(shape) != size:
+        raise NkiError(f"reshape_dim cannot split dimension {dim} of size {size} into {shape}")
     _plain(tensor, "reshape_dim")
     inner = tuple(s * tensor.strides[dim] for s in row_major(shape))
     return tensor.make(
@@ -140,16 +147,15 @@ def reshape_dim(tensor: NkiTensor, dim: int, shape: Any) -> Any:
 
 
 def flatten_dims(tensor: NkiTensor, start_dim: int, end_dim: int) -> Any:
-    check(
-        0 <= start_dim <= end_dim < tensor.ndim,
-        f"flatten_dims({start_dim}, {end_dim}) out of range for a tensor with {tensor.ndim} dimensions",
-    )
+    if not (0 <= start_dim <= end_dim < tensor.ndim):
+        raise NkiError(f"flatten_dims({start_dim}, {end_dim}) out of range for a tensor with {tensor.ndim} dimensions")
     check(not (tensor.on_chip and start_dim == 0 and end_dim), "flatten_dims cannot merge the partition dimension")
     _plain(tensor, "flatten_dims")
     part = slice(start_dim, end_dim + 1)
     merged = math.prod(tensor.shape[part])
     strides = merged_strides(tensor.shape[part], tensor.strides[part], (merged,))
-    check(strides is not None, f"flatten_dims({start_dim}, {end_dim}): these dimensions are not contiguous in memory")
+    if strides is None:
+        raise NkiError(f"flatten_dims({start_dim}, {end_dim}): these dimensions are not contiguous in memory")
     return tensor.make(
         tensor.offset,
         (*tensor.shape[:start_dim], merged, *tensor.shape[end_dim + 1 :]),
@@ -160,26 +166,28 @@ def flatten_dims(tensor: NkiTensor, start_dim: int, end_dim: int) -> Any:
 def rearrange(tensor: NkiTensor, src_pattern: Any, dst_pattern: Any, fixed_sizes: Any = None) -> Any:
     """Split, reorder and merge named dimensions; patterns are tuples of names or tuples of names."""
     sizes: dict[str, int] = dict(fixed_sizes or {})
-    check(
-        len(src_pattern) == tensor.ndim, f"rearrange pattern {src_pattern} does not name {tensor.ndim} dimensions"
-    )
+    if len(src_pattern) != tensor.ndim:
+        raise NkiError(f"rearrange pattern {src_pattern} does not name {tensor.ndim} dimensions")
     names: list[str] = []
     view, at = tensor, 0
     for dim, entry in enumerate(src_pattern):
         group = (entry,) if isinstance(entry, str) else tuple(entry)
         size = tensor.shape[dim]
         unknown = [n for n in group if n not in sizes]
-        check(len(unknown) <= 1, f"rearrange cannot infer the sizes of {unknown}: pass them in fixed_sizes")
+        if len(unknown) > 1:
+            raise NkiError(f"rearrange cannot infer the sizes of {unknown}: pass them in fixed_sizes")
         if unknown:
             sizes[unknown[0]] = size // math.prod(sizes[n] for n in group if n != unknown[0])
         parts = tuple(sizes[n] for n in group)
-        check(math.prod(parts) == size, f"rearrange: sizes {parts} of {group} do not make dimension {dim} of {size}")
+        if math.prod(parts) != size:
+            raise NkiError(f"rearrange: sizes {parts} of {group} do not make dimension {dim} of {size}")
         view = reshape_dim(view, at, parts) if len(group) > 1 else view
         names += group
         at += len(group)
     groups = [(e,) if isinstance(e, str) else tuple(e) for e in dst_pattern]
     order = [n for g in groups for n in g]
-    check(sorted(order) == sorted(names), f"rearrange patterns name different dimensions: {names} and {order}")
+    if sorted(order) != sorted(names):
+        raise NkiError(f"rearrange patterns name different dimensions: {names} and {order}")
     view = permute(view, tuple(names.index(n) for n in order))
     for dim, group in enumerate(groups):
         if len(group) > 1:
@@ -193,13 +201,12 @@ def view_as(tensor: NkiTensor, dtype: Any) -> Any:
     _plain(tensor, "view")
     check(tensor.strides[-1] == 1 or tensor.shape[-1] == 1, "view requires the last dimension to be contiguous")
     last = tensor.shape[-1] * old.itemsize
-    check(
-        last % new.itemsize == 0 and tensor.offset * old.itemsize % new.itemsize == 0,
-        f"view as {new} needs a last dimension divisible by {new.itemsize} bytes, got {last}",
-    )
+    if not (last % new.itemsize == 0 and tensor.offset * old.itemsize % new.itemsize == 0):
+        raise NkiError(f"view as {new} needs a last dimension divisible by {new.itemsize} bytes, got {last}")
     strides = []
     for stride in tensor.strides[:-1]:
-        check(stride * old.itemsize % new.itemsize == 0, f"view as {new}: stride {stride} of {old} is not aligned")
+        if stride * old.itemsize % new.itemsize != 0:
+            raise NkiError(f"view as {new}: stride {stride} of {old} is not aligned")
         strides.append(stride * old.itemsize // new.itemsize)
     if tensor.storage.uniform == NONE:
         tensor.storage.tracked = True
@@ -212,7 +219,8 @@ def view_as(tensor: NkiTensor, dtype: Any) -> Any:
 def scalar_index(value: Any) -> int:
     """An index held by a register, a one-element tensor or an int."""
     if isinstance(value, NkiTensor):
-        check(value.size == 1, f"a dynamic index must hold one element, got shape {value.shape}")
+        if value.size != 1:
+            raise NkiError(f"a dynamic index must hold one element, got shape {value.shape}")
         return int(raw(value).reshape(-1)[0])
     return int(value.__index__())
 

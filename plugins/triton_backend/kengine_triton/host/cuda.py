@@ -1,4 +1,4 @@
-"""What `torch.cuda` says while a wrapper runs without a device: one device, a chip's figures, streams that do nothing."""
+"""What `torch.cuda` says while a wrapper runs without a device: a chip's figures, streams that do nothing."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class Stream:
 
     def record_event(self, event: Any = None) -> Event:
         """The time of now."""
-        event = event or Event()
-        event.record(self)
-        return event
+        made: Event = event or Event()
+        made.record(self)
+        return made
 
     def __enter__(self) -> Stream:
         return self

@@ -28,7 +28,7 @@ def on_host(tensor: Any) -> bool:
     return getattr(tensor.untyped_storage(), _HOST, False)
 
 
-class Pretence(TorchFunctionMode):
+class Pretence(TorchFunctionMode):  # type: ignore[misc]
     """Rewrites every torch call of a wrapper as described above."""
 
     def __init__(self, poison: bool, lenient: bool) -> None:
@@ -163,8 +163,8 @@ def _device(tensor: Any) -> torch.device:
 
 
 _GETTERS: dict[Any, Any] = {
-    _Base.is_cuda.__get__: lambda t: not t.is_meta and not _is_host(t),  # type: ignore[attr-defined]
-    _Base.is_cpu.__get__: lambda t: not t.is_meta and _is_host(t),  # type: ignore[attr-defined]
-    _Base.device.__get__: _device,  # type: ignore[attr-defined]
+    _Base.is_cuda.__get__: lambda t: not t.is_meta and not _is_host(t),
+    _Base.is_cpu.__get__: lambda t: not t.is_meta and _is_host(t),
+    _Base.device.__get__: _device,
     _Base.get_device: lambda t: -1 if _is_host(t) else 0,
 }

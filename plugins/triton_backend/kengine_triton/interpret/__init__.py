@@ -10,7 +10,7 @@ _installed = False
 
 
 def install() -> None:
-    """Mend the interpreter of this process, once. Needs TRITON_INTERPRET=1 in the environment before triton's import."""
+    """Mend the interpreter of this process, once. TRITON_INTERPRET=1 must be set before triton is imported."""
     global _installed
     if _installed:
         return

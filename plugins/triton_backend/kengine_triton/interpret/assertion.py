@@ -70,4 +70,6 @@ def _static(cond: Any, msg: Any = "", **_: Any) -> None:
     value = getattr(cond, "value", cond)
     if not value:
         text = getattr(msg, "value", msg)
-        raise CompileTimeAssertionFailure(None, None, f"static_assert failed: {text}" if text else "static_assert failed")
+        raise CompileTimeAssertionFailure(
+            None, None, f"static_assert failed: {text}" if text else "static_assert failed"
+        )

@@ -19,6 +19,7 @@ def install() -> None:
     replace(builder, "create_idiv", _divide)
     builder.create_umulhi = _umulhi
     replace(builder, "create_histogram", _histogram)
+    replace(builder, "get_all_ones_value", _all_ones)
 
 
 def _shift(old: Any) -> Any:
@@ -36,6 +37,15 @@ def _divide(old: Any) -> Any:
         return old(self, lhs, make(data, rhs.dtype))
 
     return create_idiv
+
+
+def _all_ones(old: Any) -> Any:
+    def get_all_ones_value(self: Any, type: Any) -> Any:
+        import triton.language as tl
+
+        return make(np.ones(1, np.bool_), tl.int1) if type.scalar == tl.int1 else old(self, type)
+
+    return get_all_ones_value
 
 
 def _umulhi(self: Any, lhs: Any, rhs: Any) -> Any:

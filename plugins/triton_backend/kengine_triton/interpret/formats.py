@@ -7,7 +7,7 @@ Out-of-range values saturate in the 8-bit formats, as NVIDIA's `cvt.rn.satfinite
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -58,7 +58,7 @@ NARROW = frozenset(FORMATS) - {"fp16"}
 """Dtypes that the interpreter carries as raw bits."""
 
 
-@lru_cache(maxsize=None)
+@cache
 def _values(name: str) -> Data:
     """Every value of an 8-bit format as float32, indexed by its bits."""
     form = FORMATS[name]

@@ -72,7 +72,7 @@ def _tie(old: Any) -> Any:
 
 
 def _owner(value: Any) -> Region | None:
-    attributes = getattr(value, "attr", None)
+    attributes = value.attr if type(value).__name__ == "TensorHandle" else None
     return attributes.get(_OWNER) if attributes else None
 
 

@@ -104,8 +104,6 @@ class Reduction(_Operation):
         self.keep_dims = bool(_plain(keep_dims))
 
     def compute(self, operands: tuple[Any, ...]) -> list[Any]:
-        import triton.language as tl
-
         dtypes = [x.dtype.scalar for x in operands]
         shape = operands[0].handle.data.shape
         axis = 0 if self.axis is None else self.axis % len(shape)
@@ -124,9 +122,8 @@ class Reduction(_Operation):
         else:
             results = self._tree(data, axis, dtypes)
         if self.keep_dims:
-            full = (1,) * len(shape) if self.axis is None else shape[:axis] + (1,) + shape[axis + 1 :]
+            full = (1,) * len(shape) if self.axis is None else (*shape[:axis], 1, *shape[axis + 1 :])
             results = [np.asarray(r).reshape(full) for r in results]
-        assert tl is not None
         return [_tensor(np.asarray(r), dtype) for r, dtype in zip(results, dtypes)]
 
     def _sum(self, data: Any, axis: int, dtype: Any) -> Any:
@@ -176,9 +173,7 @@ class Scan(_Operation):
         parts = self._scan([np.ascontiguousarray(part) for part in parts], dtypes)
         if self.reverse:
             parts = [part[..., ::-1] for part in parts]
-        return [
-            _tensor(np.ascontiguousarray(np.moveaxis(part, -1, axis)), dtype) for part, dtype in zip(parts, dtypes)
-        ]
+        return [_tensor(np.ascontiguousarray(np.moveaxis(part, -1, axis)), dtype) for part, dtype in zip(parts, dtypes)]
 
     def _scan(self, parts: list[Any], dtypes: list[Any]) -> list[Any]:
         fast = {"_sum_combine": np.cumsum, "_prod_combine": np.cumprod}

@@ -7,9 +7,11 @@ silently drops masks), gives loops plain ints, and copies its own imports into t
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from kengine_triton.interpret.handles import replace
 from kengine_triton.interpret.scalar import Whole, constant
 
 _PREFIX = "_kengine_"
@@ -33,6 +35,7 @@ def install() -> None:
     rewriter.ast_transformer = transformer
     rewriter._transform_ast = transform_ast
     rewriter._compile_and_exec = _compile
+    replace(interpreter.GridExecutor, "__init__", _find_constants)
     patch = interpreter._patch_lang
     holder = types.SimpleNamespace(__globals__={"core": tl.core, "tl": tl})
     patch(holder)
@@ -44,6 +47,20 @@ def install() -> None:
     hints.install_language()
 
 
+def _find_constants(old: Any) -> Any:
+    def init(self: Any, fn: Any, *args: Any, **kwargs: Any) -> None:
+        old(self, fn, *args, **kwargs)
+        # Triton 3.3 does not know `tl.constexpr` when annotations are text (from __future__ import annotations).
+        notes = inspect.get_annotations(fn)
+        self.constexprs = [name for name in self.arg_names if "constexpr" in _annotation(notes.get(name))]
+
+    return init
+
+
+def _annotation(note: Any) -> str:
+    return note if isinstance(note, str) else str(getattr(note, "__name__", note))
+
+
 def _transformer(parent: Any) -> Any:
     chains = "visit_Compare" in vars(parent)
 
@@ -52,7 +69,7 @@ def _transformer(parent: Any) -> Any:
 
         source = ""
 
-        def refuse(self, node: ast.AST, message: str) -> Exception:
+        def refuse(self, node: ast.AST, message: str) -> Any:
             from triton.compiler.errors import UnsupportedLanguageConstruct
 
             return UnsupportedLanguageConstruct(self.source, node, message)
@@ -125,7 +142,7 @@ def _compile(self: Any, transformed_ast: ast.AST) -> Any:
 def _helpers() -> dict[str, Callable[..., Any]]:
     from triton.runtime import interpreter
 
-    own = {
+    own: dict[str, Callable[..., Any]] = {
         "constant": constant, "and": _both, "or": _either, "not": _negate, "assert": _check, "loop": _loop,
         "condition": _condition,
     }  # fmt: skip

@@ -71,7 +71,7 @@ def to_tensor(value: Any) -> Any:
 def _tensor_attribute(value: Any, name: str) -> Any:
     import triton.language as tl
 
-    if name.startswith("__") or not hasattr(tl.tensor, name) and name not in ("dtype", "shape", "type", "handle"):
+    if name.startswith("__") or (not hasattr(tl.tensor, name) and name not in ("dtype", "shape", "type", "handle")):
         raise AttributeError(f"a constant of a kernel has no attribute {name!r}")
     return getattr(to_tensor(value), name)
 

@@ -1,4 +1,4 @@
-"""What cannot be interpreted: inline assembly, Gluon, CUDA graphs. Such a candidate cannot be judged here, not failed."""
+"""What cannot be interpreted: inline assembly, Gluon, CUDA graphs. Such a candidate is not judged, not failed."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Compiling exactly what a host wrapper launches, with no device: the wrapper runs, a stub driver takes the launches."""
+"""Compiling what a host wrapper launches, with no device: the wrapper runs, a stub driver takes the launches."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -35,10 +37,18 @@ class Utilities:
 
     def load_binary(self, name: str, kernel: bytes, shared: int, device: int) -> tuple[Any, ...]:
         """A handle that nobody uses, no registers, and the most threads that a program may have."""
-        return (None, 0, 0, 0, 1024)
+        return (None, 0, 0, 0, 1024)[: _handles()]
 
     def unload_module(self, module: Any) -> None:
         """Nothing was loaded."""
+
+
+@lru_cache(maxsize=1)
+def _handles() -> int:
+    """How many values this Triton unpacks from loading a binary: since 3.4 also the most threads."""
+    from triton.compiler.compiler import CompiledKernel
+
+    return 5 if "n_max_threads" in inspect.getsource(CompiledKernel._init_handles) else 4
 
 
 class Launcher:
@@ -117,7 +127,7 @@ def active(driver: StubDriver) -> Iterator[None]:
     timing = {name: getattr(triton.testing, name) for name in ("do_bench", "do_bench_cudagraph")}
     forget = getattr(getattr(compiler, "max_shared_mem", None), "cache_clear", lambda: None)
     forget()
-    config.set_active(driver)  # type: ignore[arg-type]
+    config.set_active(driver)
     for name in timing:
         setattr(triton.testing, name, driver.get_benchmarker())
     try:

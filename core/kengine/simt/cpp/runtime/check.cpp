@@ -18,6 +18,12 @@ static uint32_t next_stamp = 1, fence_stamp;
 static bool fenced;
 static PendingWrite pending;
 static std::vector<PendingRead> pending_reads;
+static Unwritten unwritten;
+// A plain read that the same thread follows up with an atomic operation on the same address is the guess of a
+// compare-and-swap loop: wherever such a read is made, it is no race with atomic operations.
+static const char* last_read;
+static const void* last_read_pc;
+static std::vector<const void*> guesses;
 
 void clear_sites() { memset(sites, 0, sizeof sites); }
 
@@ -49,11 +55,18 @@ void check_launch_start() {
   spans.clear();
   releases.clear();
   pending.size = 0;
+  unwritten.active = false;
   pending_reads.clear();
+  guesses.clear();
+  last_read = nullptr;
   S.launch_stamp = ++next_stamp;
 }
 
 void check_block_start(Block& b) {
+  if (unwritten.active) {
+    settle_uninitialised();
+    leave();
+  }
   acquired.clear();
   fenced = false;
   set_stamp(b);
@@ -61,7 +74,13 @@ void check_block_start(Block& b) {
   if (!S.cooperative) spans.push_back({S.stamp, b.number, b.index});
 }
 
-void check_barrier() { set_stamp(*S.block); }
+void check_barrier() {
+  if (unwritten.active) {
+    settle_uninitialised();
+    leave();
+  }
+  set_stamp(*S.block);
+}
 
 void stamp_grid() {
   S.launch_stamp = ++next_stamp;
@@ -95,34 +114,6 @@ static bool handed_over(uint32_t stamp) {
 static void synchronise(const void* p) {
   if (std::find(acquired.begin(), acquired.end(), p) == acquired.end() && acquired.size() < 64) acquired.push_back(p);
   if (fenced && releases.size() < (1u << 22)) releases.push_back({fence_stamp, S.block->number, p});
-}
-
-static void allocate_cells(Region& r) {
-  size_t bytes = ((r.size >> r.shift) + 2) * sizeof(Cell);
-  if (r.cells && r.cell_bytes >= bytes) return;
-  if (r.cells) munmap(r.cells, r.cell_bytes);
-  bytes = (bytes + 4095) & ~size_t(4095);
-  r.cells = static_cast<Cell*>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-  if (r.cells == MAP_FAILED) r.cells = nullptr, r.kind = Kind::ignored;
-  r.cell_bytes = bytes;
-}
-
-static void refine(Region& r, uint8_t shift) {
-  Cell* old = r.cells;
-  size_t old_bytes = r.cell_bytes, count = (r.size >> r.shift) + 1;
-  int ratio = 1 << (r.shift - shift);
-  r.cells = nullptr;
-  r.cell_bytes = 0;
-  r.shift = shift;
-  allocate_cells(r);
-  if (!old || !r.cells) return;
-  for (size_t i = 0; i < count && i * sizeof(Cell) < old_bytes; ++i)
-    if (old[i].written | old[i].read)
-      for (int k = 0; k < ratio; ++k) {
-        size_t to = i * static_cast<size_t>(ratio) + static_cast<size_t>(k);
-        if (to * sizeof(Cell) < r.cell_bytes) r.cells[to] = old[i];
-      }
-  munmap(old, old_bytes);
 }
 
 [[noreturn]] static void report_bounds(const char* p, size_t n, bool write, const void* pc) {
@@ -173,6 +164,7 @@ static void settle() {
 }
 
 void check_thread_stop() {
+  last_read = nullptr;
   if (pending.size) settle();
   if (!pending_reads.empty()) {
     PendingRead r = pending_reads.front();
@@ -190,13 +182,14 @@ static __attribute__((noinline)) void slow_read(Region& r, Cell& c, const char* 
   const Thread& me = *S.current;
   bool conflict = false;
   if (c.written == S.stamp) {
-    conflict = (c.writer & thread_bits) != me.linear && !same_warp_ordered(c.writer, c.writer_epoch, me);
+    bool foreign = (c.writer & thread_bits) != me.linear || (c.writer & many_lanes);
+    conflict = foreign && !same_warp_ordered(c.writer, c.writer_epoch, me);
   } else if (r.kind == Kind::global && c.written >= S.launch_stamp && other_block(c.written)) {
     conflict = !handed_over(c.written);
   }
   if (!conflict) return;
   if (c.writer & was_atomic) {
-    if (r.kind == Kind::shared) pending_reads.push_back({&r, p, n, c.written, c.writer, pc});
+    if (r.kind == Kind::shared && std::find(guesses.begin(), guesses.end(), pc) == guesses.end()) pending_reads.push_back({&r, p, n, c.written, c.writer, pc});
     return;
   }
   report_race(r, p, n, "read", "written", c.written, c.writer, pc);
@@ -205,7 +198,7 @@ static __attribute__((noinline)) void slow_read(Region& r, Cell& c, const char* 
 static inline void read_cell(Region& r, Cell& c, const char* p, size_t n, const void* pc) {
   const Thread& me = *S.current;
   bool suspicious = r.kind == Kind::shared ? c.written == S.stamp : c.written >= S.launch_stamp;
-  if (__builtin_expect(suspicious && !(c.written == S.stamp && (c.writer & thread_bits) == me.linear), 0)) slow_read(r, c, p, n, pc);
+  if (__builtin_expect(suspicious && !(c.written == S.stamp && (c.writer & (thread_bits | many_lanes)) == me.linear), 0)) slow_read(r, c, p, n, pc);
   uint16_t epoch = static_cast<uint16_t>(S.block->warps[me.warp].epoch);
   if (c.read != S.stamp) {
     bool earlier_block = r.kind == Kind::global && c.read >= S.launch_stamp && (other_block(c.read) || (c.reader & many_blocks));
@@ -280,12 +273,22 @@ static bool uninitialised(const Region& r, const Cell* c, const Cell* end) {
   return true;
 }
 
-[[noreturn]] static void report_uninitialised(const Region& r, const char* p, size_t n, const void* pc) {
-  raise_fault(uninitialised_shared, "read of " + std::to_string(n) + " bytes at byte offset " + std::to_string(p - r.base) + " of shared '" + r.name + "', which nothing has written in this block", pc, S.current);
-  snprintf(S.fault.argument, sizeof S.fault.argument, "%s", r.name.c_str());
-  S.fault.byte_offset = p - r.base;
+// A read of shared memory that nothing has written yet is a race when another thread writes it before the next
+// barrier, else a read of uninitialised memory: decided at that barrier, or at any other fault that follows.
+static void defer_uninitialised(const Region& r, const char* p, size_t n, const void* pc) {
+  if (unwritten.active) return;
+  unwritten = {true, r.name, p - r.base, n, pc, *S.current, S.block->index};
+}
+
+void settle_uninitialised() {
+  if (!unwritten.active) return;
+  unwritten.active = false;
+  const Unwritten& u = unwritten;
+  raise_fault(uninitialised_shared, "read of " + std::to_string(u.size) + " bytes at byte offset " + std::to_string(u.offset) + " of shared '" + u.name + "', which nothing has written in this block", u.pc, &u.thread);
+  S.fault.block[0] = u.block.x, S.fault.block[1] = u.block.y, S.fault.block[2] = u.block.z;
+  snprintf(S.fault.argument, sizeof S.fault.argument, "%s", u.name.c_str());
+  S.fault.byte_offset = u.offset;
   S.fault.has_offset = 1;
-  leave();
 }
 
 void check_read(const char* p, size_t n, const void* pc) {
@@ -293,7 +296,8 @@ void check_read(const char* p, size_t n, const void* pc) {
   if (!r) return;
   size_t offset = static_cast<size_t>(p - r->base);
   Cell *c = r->cells + (offset >> r->shift), *end = r->cells + ((offset + n) >> r->shift);
-  if (r->kind == Kind::shared && c->written < S.block->first_stamp && uninitialised(*r, c, end)) report_uninitialised(*r, p, n, pc);
+  if (r->kind == Kind::shared && c->written < S.block->first_stamp && uninitialised(*r, c, end)) defer_uninitialised(*r, p, n, pc);
+  if (r->kind == Kind::shared) last_read = p, last_read_pc = pc;
   do read_cell(*r, *c, p, n, pc);
   while (++c != end);
 }
@@ -334,8 +338,9 @@ void check_atomic(const char* p, size_t n, const void* pc) {
   }
   size_t offset = static_cast<size_t>(p - r->base);
   Cell *first = r->cells + (offset >> r->shift), *end = r->cells + ((offset + n) >> r->shift);
-  if (uninitialised(*r, first, end)) report_uninitialised(*r, p, n, pc);
+  if (uninitialised(*r, first, end)) defer_uninitialised(*r, p, n, pc);
   const Thread& me = *S.current;
+  if (last_read == p && std::find(guesses.begin(), guesses.end(), last_read_pc) == guesses.end()) guesses.push_back(last_read_pc);
   if (!pending_reads.empty()) pending_reads.erase(std::remove_if(pending_reads.begin(), pending_reads.end(), [&](const PendingRead& q) { return q.address == p; }), pending_reads.end());
   if (r->kind == Kind::global) synchronise(p);
   for (Cell* c = first; c != end; ++c) {
@@ -343,8 +348,9 @@ void check_atomic(const char* p, size_t n, const void* pc) {
     if (plain_write && (c->written == S.stamp ? (c->writer & thread_bits) != me.linear && !same_warp_ordered(c->writer, c->writer_epoch, me)
                                               : r->kind == Kind::global && c->written >= S.launch_stamp && other_block(c->written) && !handed_over(c->written)))
       report_race(*r, p, n, "atomic operation", "also written (not atomically)", c->written, c->writer, pc);
+    bool several = c->written == S.stamp && (c->writer & was_atomic) && ((c->writer & thread_bits) != me.linear || (c->writer & many_lanes));
     c->written = S.stamp;
-    c->writer = static_cast<uint16_t>(me.linear | was_atomic);
+    c->writer = static_cast<uint16_t>(me.linear | was_atomic | (several ? many_lanes : 0));
     c->writer_epoch = static_cast<uint16_t>(S.block->warps[me.warp].epoch);
   }
 }

@@ -34,6 +34,18 @@ struct PendingRead {
   const void* pc;
 };
 
+struct Unwritten {
+  bool active;
+  std::string name;
+  int64_t offset;
+  size_t size;
+  const void* pc;
+  Thread thread;
+  uint3 block;
+};
+
+void allocate_cells(Region& r);
+void refine(Region& r, uint8_t shift);
 void check_read(const char* p, size_t n, const void* pc);
 void check_write(const char* p, size_t n, const void* pc);
 void check_atomic(const char* p, size_t n, const void* pc);

@@ -42,6 +42,8 @@ void raise_fault(FaultKind kind, const std::string& message, const void* pc, con
 }
 
 void leave() {
+  // Of a read of uninitialised shared memory and what it leads to, the cause is reported.
+  if (S.checking && S.fault.kind != race_shared && S.fault.kind != race_global) settle_uninitialised();
   S.in_kernel = false;
   siglongjmp(S.escape, 1);
 }
@@ -134,7 +136,7 @@ static void on_signal(int signal_number, siginfo_t* info, void* context) {
     addressed = true;
     message = std::string("out-of-bounds ") + (write ? "write" : "read") + " at " + describe_address(p, &kind);
   }
-  raise_fault(kind, message, pc, S.current);
+  raise_fault(kind, message, static_cast<const char*>(pc) + 1, S.current);  // one further, like a return address
   if (addressed) note_address(S.fault, p);
   leave();
 }

@@ -31,19 +31,36 @@ static std::string base_name(const std::string& kernel) {
   return start == std::string::npos ? s : s.substr(start + 1);
 }
 
-// Static shared memory of the variables that a kernel itself declares (of a template: its largest instance).
+// The template arguments in the compiler's description of a function: "... [with T = float; int N = 4]" -> "float, 4".
+static std::string instance_of(const std::string& where) {
+  size_t at = where.rfind(" [with ");
+  if (at == std::string::npos) at = where.rfind(" [");
+  if (at == std::string::npos) return "";
+  std::string out, rest = where.substr(at, where.rfind(']') - at) + ";";
+  for (size_t equals; (equals = rest.find(" = ")) != std::string::npos;) {
+    size_t end = rest.find_first_of(";,", equals);
+    out += (out.empty() ? "" : ", ") + rest.substr(equals + 3, end - equals - 3);
+    rest = rest.substr(end);
+  }
+  return out;
+}
+
+// Static shared memory of the variables that a kernel itself declares (of a template whose instance is not known by
+// name: of its largest).
 uint64_t static_bytes(const Module& module, const std::string& kernel) {
   std::string wanted = base_name(kernel) + "(";
-  std::map<std::string, uint64_t> largest;
+  std::string instance = kernel.find('<') == std::string::npos ? "" : kernel.substr(kernel.find('<') + 1, kernel.rfind('>') - kernel.find('<') - 1);
+  std::map<std::string, uint64_t> largest, exact;
   for (SharedEntry* e = module.shared; e; e = e->next) {
     std::string where = e->where;
     size_t at = where.find(wanted);
     if (at == std::string::npos || (at && (isalnum(static_cast<unsigned char>(where[at - 1])) || where[at - 1] == '_'))) continue;
     uint64_t& v = largest[e->name];
     if (e->size > v) v = e->size;
+    if (!instance.empty() && instance_of(where) == instance) exact[e->name] = e->size;
   }
   uint64_t sum = 0;
-  for (auto& v : largest) sum += v.second;
+  for (auto& v : exact.empty() ? largest : exact) sum += v.second;
   return sum;
 }
 
@@ -86,6 +103,8 @@ static void shape_block(Block& block, dim3 b, unsigned lanes) {
   block.count = n;
   block.threads.resize(n);
   block.warps.resize((n + lanes - 1) / lanes);
+  block.thread_data = block.threads.data();
+  block.warp_data = block.warps.data();
   for (unsigned i = 0; i < n; ++i) {
     Thread& t = block.threads[i];
     t.index = {i % b.x, i / b.x % b.y, i / b.x / b.y};
@@ -153,6 +172,7 @@ static int launch(Module* module, const void* address, dim3 grid, dim3 block, si
     if (!sigsetjmp(S.escape, 1)) {
       S.in_kernel = true;
       run_blocks(blocks);
+      if (S.checking) settle_uninitialised();
     } else {
       reset_fibers();
     }

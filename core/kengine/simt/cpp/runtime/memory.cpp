@@ -31,29 +31,31 @@ Region* find_region(const char* p, size_t n) {
   return nullptr;
 }
 
+// The region that an address most likely missed. An index that wrapped around in 32 bits lands a multiple of
+// 4 Gi elements away: such an address belongs to the buffer whose neighbourhood it would be in without the wrap.
 Region* nearest_region(const char* p, int64_t* distance) {
+  constexpr uint64_t near = 64u << 20;
   Region* best = nullptr;
   uint64_t gap = ~0ull;
-  auto consider = [&](Region* r) {
-    uint64_t d = p < r->base ? static_cast<uint64_t>(r->base - p) : p >= r->base + r->size ? static_cast<uint64_t>(p - (r->base + r->size)) + 1 : 0;
+  auto consider = [&](Region* r, const char* at) {
+    uint64_t d = at < r->base ? static_cast<uint64_t>(r->base - at) : at >= r->base + r->size ? static_cast<uint64_t>(at - (r->base + r->size)) + 1 : 0;
+    if (r->kind == Kind::shared && d > (1u << 20)) return;
     if (d < gap) gap = d, best = r;
   };
-  for (auto& a : allocations) consider(a.second);
-  for (Region* r : S.shared) consider(r);
-  if (S.dynamic.size) consider(&S.dynamic);
+  auto consider_all = [&](const char* at) {
+    for (auto& a : allocations) consider(a.second, at);
+    for (Region* r : S.shared) consider(r, at);
+    if (S.dynamic.size) consider(&S.dynamic, at);
+  };
+  consider_all(p);
+  for (int shift = 0; gap > near && shift <= 4; ++shift) {
+    const int64_t wrap = int64_t(1) << (32 + shift);
+    consider_all(p - wrap);
+    if (gap > near) consider_all(p + wrap);
+  }
   if (!best || gap > (1ull << 36)) return nullptr;
   *distance = p - best->base;
   return best;
-}
-
-void prepare_regions() {
-  for (auto& a : allocations) {
-    Region* r = a.second;
-    size_t need = ((r->size >> r->shift) + 2) * sizeof(Cell);
-    if (r->cells && r->cell_bytes >= need) continue;
-    if (r->cells) munmap(r->cells, r->cell_bytes);
-    r->cells = nullptr;  // allocated at the first access
-  }
 }
 
 // The arena of dynamic shared memory ends at an inaccessible page, so that an overrun faults even outside check mode.
@@ -90,6 +92,7 @@ void save_shared(Block& block) {
 }
 
 void restore_shared(Block& block) {
+  S.stamp = block.stamp;
   if (block.saved_shared.empty()) return;
   const char* from = block.saved_shared.data();
   memcpy(S.dynamic.base, from, S.dynamic.size);

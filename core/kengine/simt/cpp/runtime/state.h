@@ -74,6 +74,8 @@ struct Block {
   const Thread* fell_off_thread = nullptr;
   std::vector<Thread> threads;
   std::vector<Warp> warps;
+  Thread* thread_data = nullptr;  // of the two vectors, without their indirection
+  Warp* warp_data = nullptr;
   std::vector<Thread*> waiting;
   std::vector<Thread*> grid_waiters;
   std::vector<char> saved_shared;  // shared memory of a block that is not the current one (cooperative launches)
@@ -174,9 +176,7 @@ void leave_to_launcher(Fiber* from);
 // memory
 Region* find_region(const char* p, size_t n);
 Region* nearest_region(const char* p, int64_t* distance);
-void prepare_regions();
 char* dynamic_base(size_t bytes);
-size_t static_shared_bytes();
 void poison_shared(size_t dynamic_bytes);
 void save_shared(Block& block);
 void restore_shared(Block& block);
@@ -187,6 +187,7 @@ void check_block_start(Block& block);
 void check_thread_stop();
 void check_barrier();
 void check_launch_start();
+void settle_uninitialised();
 void stamp_grid();
 void clear_sites();
 

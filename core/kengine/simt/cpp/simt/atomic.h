@@ -10,7 +10,7 @@ SIMT_FAST T modify(T* p, F f) {
   return old;
 }
 static unsigned spins __attribute__((unused));
-SIMT_INLINE void spin() {
+SIMT_FAST void spin() {
   if (++spins >= 256) {
     spins = 0;
     simt_yield();

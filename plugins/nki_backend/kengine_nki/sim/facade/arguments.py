@@ -101,10 +101,10 @@ def ndarray(shape: Any, dtype: Any, buffer: Any = None, name: str = "", address:
         limit = program.chip.psum_bytes if str(tensor.buffer) == "psum" else program.chip.sbuf_bytes
         end = int(address[1]) + tensor.storage.per_partition
         check(
-            0 <= int(address[0]) and int(address[0]) + tensor.shape[0] <= program.chip.partitions,
+            int(address[0]) >= 0 and int(address[0]) + tensor.shape[0] <= program.chip.partitions,
             f"ndarray address {address} with {tensor.shape[0]} partitions exceeds {program.chip.partitions} partitions",
         )
-        check(0 <= int(address[1]) and end <= limit, f"ndarray address {address}: byte {end} exceeds {limit}")
+        check(int(address[1]) >= 0 and end <= limit, f"ndarray address {address}: byte {end} exceeds {limit}")
         program.warn("tensors with explicit addresses are kept apart: overlaps of addresses are not checked")
     return tensor
 
@@ -120,12 +120,10 @@ def shared_identity_matrix(n: Any, dtype: Any = U8, dst: Any = None) -> Any:
     return dst
 
 
-def expand_dims(data: Any, axis: Any) -> Any:
+def expand_dims(x: Any, axis: Any) -> Any:
     """View with a new dimension of size 1."""
-    at = axis % (data.ndim + 1)
-    return data.make(
-        data.offset, (*data.shape[:at], 1, *data.shape[at:]), (*data.strides[:at], 1, *data.strides[at:])
-    )
+    at = axis % (x.ndim + 1)
+    return x.make(x.offset, (*x.shape[:at], 1, *x.shape[at:]), (*x.strides[:at], 1, *x.strides[at:]))
 
 
 def random_seed(seed: Any) -> None:
@@ -159,8 +157,8 @@ def num_programs(axes: Any = 0) -> Any:
 
 
 def program_ndim() -> int:
-    """Number of grid axes."""
-    return len(current().grid)
+    """Number of grid axes; 0 for a kernel launched without a grid."""
+    return current().ndim
 
 
 def no_reorder() -> Any:
@@ -193,8 +191,7 @@ def shared_language() -> dict[str, Callable[..., Any]]:
         ones, zeros, full, zeros_like, empty_like, ndarray, shared_identity_matrix, expand_dims, random_seed,
         device_print, program_id, num_programs, program_ndim, no_reorder, softmax, rms_norm, language.where,
         language.dropout, language.load, language.store, language.load_transpose2d, language.transpose,
-        language.matmul, language.gather_flattened, language.rand,
+        language.matmul, language.gather_flattened, language.rand, language.shared_constant,
     ):  # fmt: skip
         table[function.__name__] = function
-    table["shared_constant"] = language.constant
     return table

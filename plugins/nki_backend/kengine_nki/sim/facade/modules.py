@@ -16,7 +16,13 @@ NEWER = {
     "nki.language": {"NkiScalar": "NKI 0.7"},
     "nki.compiler": {"CompileConfig": "NKI 0.7", "SpecializationConfig": "NKI 0.7"},
 }
+# Modules of which no complete list of names is public.
+UNLISTED = {"nki.compiler", "neuronxcc.nki.compiler", "neuronxcc"}
 KNOWN_UP_TO = {"nki": "NKI 0.6", "neuronxcc.nki": "Neuron SDK 2.26"}
+
+
+class UnsupportedName(Unsupported, AttributeError):  # type: ignore[misc]
+    """Unsupported, and an AttributeError so that `hasattr` answers False."""
 
 
 class FacadeModule(types.ModuleType):
@@ -31,6 +37,8 @@ class FacadeModule(types.ModuleType):
             return refuse(f"{module}.{name}", f"it belongs to {newer}")
         names = [n for n in vars(self) if not n.startswith("_")]
         near = difflib.get_close_matches(name, names, 3)
+        if module in UNLISTED:
+            raise UnsupportedName(f"{module}.{name}", "only the names that public kernels use are known")
         root = "neuronxcc.nki" if module.startswith("neuronxcc") else "nki"
         hint = f" (did you mean {', '.join(near)}?)" if near else ""
         raise UnknownName(

@@ -65,7 +65,7 @@ class NkiValidationError(NkiError):
 
 
 INSTRUCTION = NkiInstruction()
-INSTRUCTIONS = [
+INSTRUCTIONS: list[Callable[..., Any]] = [
     dma.dma_copy, dma.dma_compute, dma.dma_transpose, elementwise.tensor_copy, elementwise.memset,
     elementwise.tensor_tensor, elementwise.tensor_scalar, elementwise.scalar_tensor_tensor, elementwise.reciprocal,
     activate.activation, activate.activation_reduce, activate.activate2, activate.exponential, matmul.nc_matmul,

@@ -250,5 +250,3 @@ def build_old() -> dict[str, FacadeModule]:
     )  # fmt: skip
     parent = make_module("neuronxcc", "Neuron compiler package, of which only nki is here.", nki=top)
     return {m.__name__: m for m in (parent, top, isa, lang, typing, compiler)}
-
-

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..allocation import ParDim, new_tile
 from ..buffers import PSUM, SBUF
 from ..dtypes import F32, U32, as_dtype
 from ..enums import reduce_cmd
-from ..errors import check
+from ..errors import NkiError
 from ..grids import Grid
 from ..isa import activate, dma, elementwise, matmul, random, reduce, search, select, shuffle, statistics
 from ..isa.common import tile
@@ -52,7 +53,8 @@ def activation_reduce(
 
 def affine_select(pred: Any, on_true_tile: Any, on_false_value: Any, mask: Any = None, dtype: Any = None) -> Any:
     """on_true_tile where the index predicate holds, else on_false_value."""
-    check(isinstance(pred, np.ndarray), f"affine_select pred must be a comparison of indices, got {type(pred).__name__}")
+    if not isinstance(pred, np.ndarray):
+        raise NkiError(f"affine_select pred must be a comparison of indices, got {type(pred).__name__}")
     dst = _like(on_true_tile, dtype, name="affine_select", role="on_true_tile")
     select.select_predicate(dst, pred, on_true_tile, on_false_value, mask)
     return dst
@@ -97,7 +99,8 @@ def dropout(data: Any, prob: Any, mask: Any = None, dtype: Any = None) -> Any:
 
 def iota(expr: Any, dtype: Any, mask: Any = None) -> Any:
     """A tile of the values of an index expression."""
-    check(isinstance(expr, (Grid, np.ndarray)), f"iota expr must be an index expression, got {type(expr).__name__}")
+    if not isinstance(expr, (Grid, np.ndarray)):
+        raise NkiError(f"iota expr must be an index expression, got {type(expr).__name__}")
     numbers = expr.array() if isinstance(expr, Grid) else expr
     kind = as_dtype(dtype)
     current().step(("iota", "gpsimd"), 150 + numbers[0].size)
@@ -163,8 +166,10 @@ def nc_matmul(
     tile("nc_matmul", "moving", moving, (SBUF,))
     m = math.prod(stationary.shape[1:])
     n, limits = math.prod(moving.shape[1:]), current().chip
-    check(m <= 128, f"Matmul stationary free dimension {m} exceeds gemm_stationary_fmax=128")
-    check(n <= limits.moving_max, f"Matmul moving free dimension {n} exceeds gemm_moving_fmax={limits.moving_max}")
+    if m > 128:
+        raise NkiError(f"Matmul stationary free dimension {m} exceeds gemm_stationary_fmax=128")
+    if n > limits.moving_max:
+        raise NkiError(f"Matmul moving free dimension {n} exceeds gemm_moving_fmax={limits.moving_max}")
     dst = new_tile((m, *moving.shape[1:]), stationary.dtype if is_transpose else F32, PSUM)
     matmul.nc_matmul(
         dst, stationary, moving, is_stationary_onezero, is_moving_onezero, is_transpose, False, tile_position, tile_size
@@ -187,10 +192,11 @@ def nc_transpose(data: Any, mask: Any = None, dtype: Any = None, engine: Any = N
     p, f = data.shape[0], data.size // data.shape[0]
     small = p <= 32 and f <= 32
     on_vector = engine is enums.engine.vector or data.buffer is PSUM or (small and engine is enums.engine.vector)
-    check(max(p, f) <= 128, f"nc_transpose input of shape {data.shape} exceeds (128, 128) on the tensor engine")
+    if max(p, f) > 128:
+        raise NkiError(f"nc_transpose input of shape {data.shape} exceeds (128, 128) on the tensor engine")
     dst = new_tile((f, p), data.dtype, SBUF if on_vector else PSUM)
     matmul.nc_transpose(dst, data, engine)
-    if dtype is not None and as_dtype(dtype) is not data.dtype or mask is not None:
+    if (dtype is not None and as_dtype(dtype) is not data.dtype) or mask is not None:
         out = new_tile((f, p), data.dtype if dtype is None else as_dtype(dtype), dst.buffer)
         flipped = None if mask is None else np.broadcast_to(mask, data.shape).reshape(p, f).T
         elementwise.tensor_copy(out, dst, mask=flipped)
@@ -234,9 +240,7 @@ def select_reduce(
     reduce_op: Any = None, reverse_pred: bool = False, mask: Any = None, dtype: Any = None,
 ) -> None:  # fmt: skip
     """dst = where(predicate, on_true, on_false), with an optional running maximum."""
-    select.select_reduce(
-        dst, predicate, on_true, on_false, reduce_res, reduce_cmd, reduce_op, reverse_pred, mask
-    )
+    select.select_reduce(dst, predicate, on_true, on_false, reduce_res, reduce_cmd, reduce_op, reverse_pred, mask)
 
 
 def sequence_bounds(segment_ids: Any, dtype: Any = None) -> Any:
@@ -332,7 +336,7 @@ def get_nc_version() -> enums.nc_version:
     return enums.nc_version(current().chip.generation)
 
 
-IMPLEMENTATIONS = [
+IMPLEMENTATIONS: list[Callable[..., Any]] = [
     activation, activation_reduce, affine_select, bn_aggr, bn_stats, dma_copy, dma_transpose, dropout, get_nc_version,
     iota, local_gather, max8, memset, nc_find_index8, nc_match_replace8, nc_matmul, nc_stream_shuffle, nc_transpose,
     range_select, reciprocal, scalar_tensor_tensor, select_reduce, sequence_bounds, tensor_copy,
@@ -360,5 +364,3 @@ def isa_module() -> FacadeModule:
         names[f"{unit}_engine"] = enums.engine[unit]
     names.update(dma_engine=enums.engine.dma, fp32=fp32)
     return make_module("neuronxcc.nki.isa", "Instructions of the NeuronCore.", **names)
-
-

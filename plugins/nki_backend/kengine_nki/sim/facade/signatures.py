@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from ..errors import NkiError
 from ..program import state
 from .modules import guard
 
@@ -27,6 +28,17 @@ def load_api() -> dict[str, dict[str, dict[str, dict[str, Any]]]]:
     return table
 
 
+# Keywords for the old compiler that its functions take besides their documented ones; they change no result.
+HINTS = {"lazy_initialization", "name"}
+
+
+def refuse_hints(name: str, hints: dict[str, Any]) -> None:
+    """NkiError for a keyword that is not a compiler hint."""
+    for hint in hints:
+        if hint not in HINTS:
+            raise NkiError(f"{name}() got an unexpected keyword argument '{hint}'")
+
+
 def expose(
     name: str, entry: dict[str, Any], implementation: Callable[..., Any], generation: str, result: Any = None
 ) -> Any:
@@ -36,7 +48,10 @@ def expose(
     """
     known = inspect.signature(implementation).parameters
     namespace: dict[str, Any] = {
-        "_implementation": implementation, "_state": state, "_guard": guard, "_result": result,
+        "_implementation": implementation,
+        "_state": state,
+        "_guard": guard,
+        "_result": result,
     }
     header, call = [], []
     for position, param in enumerate([*entry["params"], "*", *entry["keyword_only"]]):
@@ -53,15 +68,24 @@ def expose(
             header.append(f"{param}=_default{position}")
         if target in known:
             call.append(f"{target}={param}")
+    hints = ""
+    if generation == "old" and entry.get("any_keyword"):
+        header.append("**_hints")
+        hints = f"    if _hints:\n        _refuse_hints({name!r}, _hints)\n"
+        namespace["_refuse_hints"] = refuse_hints
     source = (
         f"def {name}({', '.join(header)}):\n"
+        f"{hints}"
         f"    program = _state.program\n"
         f"    if program is None or program.generation != {generation!r}:\n"
         f"        _guard({generation!r})\n"
-        + (f"    return _implementation({', '.join(call)})\n" if result is None else
-           f"    _implementation({', '.join(call)})\n    return _result\n")
+        + (
+            f"    return _implementation({', '.join(call)})\n"
+            if result is None
+            else f"    _implementation({', '.join(call)})\n    return _result\n"
+        )
     )
-    exec(compile(source, f"{__file__}:{generation}.{name}", "exec"), namespace)
+    exec(compile(source, f"{__file__}:{generation}.{name}", "exec", dont_inherit=True), namespace)
     function = namespace[name]
     function.__doc__ = inspect.getdoc(implementation)
     function.__qualname__ = name

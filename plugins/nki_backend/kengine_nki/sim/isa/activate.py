@@ -26,7 +26,7 @@ def reduce_free(v: Array, op: Op) -> Array:
     if op.name in ("abs_max", "abs_min"):
         pick = np.abs(flat).argmax(1) if op.name == "abs_max" else np.abs(flat).argmin(1)
         return np.take_along_axis(flat, pick[:, None], 1)
-    return op.fn.reduce(flat, axis=1, keepdims=True).astype(np.float32)  # type: ignore[attr-defined,no-any-return]
+    return op.fn.reduce(flat, axis=1, keepdims=True).astype(np.float32)  # type: ignore[attr-defined]
 
 
 def update_register(
@@ -61,10 +61,8 @@ def write_register(reduce_res: Any, state: Any, data: NkiTensor, name: str) -> N
     if reduce_res is None:
         return
     tile(name, "reduce_res", reduce_res)
-    check(
-        reduce_res.size == reduce_res.shape[0] == data.shape[0],
-        f"{name} reduce_res must have shape ({data.shape[0]}, 1), got {reduce_res.shape}",
-    )
+    if not (reduce_res.size == reduce_res.shape[0] == data.shape[0]):
+        raise NkiError(f"{name} reduce_res must have shape ({data.shape[0]}, 1), got {reduce_res.shape}")
     filled = np.full(reduce_res.shape, np.nan, np.float32) if state is None else state
     assign(reduce_res, np.broadcast_to(filled, reduce_res.shape) if np.ndim(filled) < 2 else filled)
 
@@ -111,7 +109,8 @@ def activation(
     assign(dst, v, mask=mask)
     if command is not Cmd.idle or reduce_res is not None:
         reducer = _ADD if reduce_op is None else resolve_reduction(reduce_op, "activation reduce_op")
-        check(reducer.name == "add", f"activation reduce_op must be nl.add, got nl.{reducer.name}")
+        if reducer.name != "add":
+            raise NkiError(f"activation reduce_op must be nl.add, got nl.{reducer.name}")
         state = update_register(program, "scalar", command, reducer, _hide(v, mask, reducer))
         write_register(reduce_res, state, data, name)
 
@@ -119,10 +118,8 @@ def activation(
 def _bias(bias: Any, data: NkiTensor, ndim: int) -> Any:
     if isinstance(bias, NkiTensor):
         tile("activation", "bias", bias)
-        check(
-            bias.size == bias.shape[0] == data.shape[0],
-            f"activation bias must be a tile of shape ({data.shape[0]}, 1), got shape {bias.shape}",
-        )
+        if not (bias.size == bias.shape[0] == data.shape[0]):
+            raise NkiError(f"activation bias must be a tile of shape ({data.shape[0]}, 1), got shape {bias.shape}")
         check(bias.dtype.name != "tfloat32", "activation bias cannot be tfloat32")
         return values(bias).reshape((bias.shape[0],) + (1,) * (ndim - 1))
     return vector("activation", "bias", bias, data, ndim)
@@ -160,12 +157,11 @@ def activate2(
     tile(name, "data", data)
     same_layout(name, "data", data, "dst", dst)
     first, second = resolve(op0, "activate2 op0"), resolve(op1, "activate2 op1")
-    check(
-        (first.name, second.name) in PAIRS,
-        f"activate2 does not support op0=nl.{first.name} with op1=nl.{second.name}",
-    )
+    if (first.name, second.name) not in PAIRS:
+        raise NkiError(f"activate2 does not support op0=nl.{first.name} with op1=nl.{second.name}")
     found = resolve(op, "activate2 op")
-    check(found is PRELU or found.name in ACTIVATIONS, f"activate2 op: nl.{found.name} is not an activation function")
+    if not (found is PRELU or found.name in ACTIVATIONS):
+        raise NkiError(f"activate2 op: nl.{found.name} is not an activation function")
     count(program, (name, "scalar"), free_size(data))
     v = values(data)
     for step, operand, reverse, role in ((first, imm0, reverse0, "imm0"), (second, imm1, reverse1, "imm1")):

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..access import assign, out_array, values
 from ..buffers import PSUM, SBUF, MemoryRegion
-from ..dtypes import Array
+from ..dtypes import F32, Array
 from ..enums import engine as Engine
 from ..enums import member
 from ..errors import NkiError
@@ -34,7 +34,8 @@ def tile(name: str, role: str, value: Any, regions: tuple[MemoryRegion, ...] = O
 
 def free_size(value: NkiTensor) -> int:
     """Elements in a partition."""
-    return value.size // value.shape[0]
+    shape = value.shape
+    return shape[1] if len(shape) == 2 else value.size // shape[0]
 
 
 def same_layout(name: str, role: str, value: NkiTensor, other_role: str, other: NkiTensor) -> None:
@@ -43,7 +44,8 @@ def same_layout(name: str, role: str, value: NkiTensor, other_role: str, other: 
         return
     if value.shape[0] != other.shape[0]:
         raise NkiError(
-            f"{name} {role} and {other_role} must have the same partition dimension, got {value.shape} and {other.shape}"
+            f"{name} {role} and {other_role} must have the same partition dimension, got {value.shape} "
+            f"and {other.shape}"
         )
     if value.size != other.size:
         raise NkiError(
@@ -82,9 +84,10 @@ def vector(name: str, role: str, value: Any, data: NkiTensor, ndim: int) -> Any:
         raise NkiError(
             f"{name} {role} must be a scalar or a tile of shape ({data.shape[0]}, 1), got shape {value.shape}"
         )
-    if value.dtype.name != "float32":
+    if value.dtype is not F32:
         current().warn(f"{name} {role} tiles must be float32 on hardware, got {value.dtype}")
-    return values(value).reshape((value.shape[0],) + (1,) * (ndim - 1))
+    column = values(value)
+    return column if column.ndim == ndim == 2 else column.reshape((value.shape[0],) + (1,) * (ndim - 1))
 
 
 def write_op(dst: NkiTensor, op: Op, a: Array, b: Any, reverse: bool, mask: Array | None) -> None:

@@ -28,7 +28,7 @@ def operand(name: str, role: str, value: Any, program: Program) -> None:
 
 
 def transfer(name: str, dst: NkiTensor, src: NkiTensor, program: Program) -> None:
-    """Count one DMA of dst's size: 16 queues of 64 bytes a cycle is the public upper limit, so no cycles are claimed."""
+    """Count one DMA of dst's size; no public formula says how many cycles it takes, so none are claimed."""
     program.step((name, "dma"), 0)
     program.dma_bytes += dst.size * dst.dtype.itemsize
 
@@ -68,7 +68,8 @@ def dma_copy(
         copy(dst, src, mask=mask)
         return
     op = resolve(dst_rmw_op, "dma_copy dst_rmw_op")
-    check(op.name == "add", f"dma_copy dst_rmw_op must be nl.add, got nl.{op.name}")
+    if op.name != "add":
+        raise NkiError(f"dma_copy dst_rmw_op must be nl.add, got nl.{op.name}")
     accumulate_into(dst, values(src, mask), mask)
 
 
@@ -100,17 +101,20 @@ def dma_compute(
     operand("dma_compute", "dst", dst, program)
     check(isinstance(srcs, (list, tuple)) and 0 < len(srcs) <= 16, "dma_compute srcs must list 1 to 16 tensors")
     factors = [1.0] * len(srcs) if scales is None else list(scales)
-    check(len(factors) == len(srcs), f"dma_compute needs a scale for each source, got {len(factors)} for {len(srcs)}")
+    if len(factors) != len(srcs):
+        raise NkiError(f"dma_compute needs a scale for each source, got {len(factors)} for {len(srcs)}")
     op = resolve(reduce_op, "dma_compute reduce_op")
-    check(op.name == "add", f"dma_compute reduce_op must be nl.add, got nl.{op.name}")
+    if op.name != "add":
+        raise NkiError(f"dma_compute reduce_op must be nl.add, got nl.{op.name}")
     mode = member(oob_mode, OobMode, "dma_compute oob_mode")
     total: Any = None
     for number, src in enumerate(srcs):
         operand("dma_compute", f"srcs[{number}]", src, program)
-        check(
-            src.size == dst.size,
-            f"dma_compute requires sources and dst to have the same number of elements, got {src.size} and {dst.size}",
-        )
+        if src.size != dst.size:
+            raise NkiError(
+                f"dma_compute requires sources and dst to have the same number of elements, got {src.size} and "
+                f"{dst.size}"
+            )
         _skip(src, mode)
         term = fit(values(src), dst.shape) * np.float32(factors[number])
         total = term if total is None else total + term
@@ -130,9 +134,11 @@ AXES = {2: (1, 0), 3: (2, 1, 0), 4: (3, 1, 2, 0)}
 
 def transpose_axes(src: NkiTensor, axes: Any) -> tuple[int, ...]:
     """The permutation of a DMA transpose. NkiError for ranks other than 2 to 4 and for other permutations."""
-    check(src.ndim in AXES, f"dma_transpose supports 2 to 4 dimensions, got shape {src.shape}")
+    if src.ndim not in AXES:
+        raise NkiError(f"dma_transpose supports 2 to 4 dimensions, got shape {src.shape}")
     order = AXES[src.ndim] if axes is None else tuple(int(a) for a in axes)
-    check(order == AXES[src.ndim], f"dma_transpose axes must be one of [(1,0),(2,1,0),(3,1,2,0)], got {order}")
+    if order != AXES[src.ndim]:
+        raise NkiError(f"dma_transpose axes must be one of [(1,0),(2,1,0),(3,1,2,0)], got {order}")
     return order
 
 
@@ -149,15 +155,14 @@ def dma_transpose(
         raise NkiError("dma_transpose priority is only supported for NeuronCore-v4 or newer")
     mode = member(dge_mode, DgeMode, "dma_transpose dge_mode")
     check(mode is not DgeMode.swdge or src.ndim == 3, "dma_transpose with swdge requires a 3-dimensional source")
-    if mode is DgeMode.hwdge:
-        check(src.dtype.itemsize == 2, f"dma_transpose with hwdge requires a 2-byte dtype, got {src.dtype}")
+    if mode is DgeMode.hwdge and src.dtype.itemsize != 2:
+        raise NkiError(f"dma_transpose with hwdge requires a 2-byte dtype, got {src.dtype}")
     _skip(src, member(oob_mode, OobMode, "dma_transpose oob_mode"))
     shape = tuple(src.shape[a] for a in order)
-    check(
-        dst.size == src.size and dst.shape[0] == shape[0],
-        f"dma_transpose dst must have shape {shape}, got {dst.shape}",
-    )
-    check(dst.dtype.itemsize == src.dtype.itemsize, f"dma_transpose cannot convert {src.dtype} to {dst.dtype}")
+    if not (dst.size == src.size and dst.shape[0] == shape[0]):
+        raise NkiError(f"dma_transpose dst must have shape {shape}, got {dst.shape}")
+    if dst.dtype.itemsize != src.dtype.itemsize:
+        raise NkiError(f"dma_transpose cannot convert {src.dtype} to {dst.dtype}")
     transfer("dma_transpose", dst, src, program)
     array = np.ascontiguousarray(raw(src, mask).transpose(order))
     valid = written(src) if src.dtype.kind != "f" else None

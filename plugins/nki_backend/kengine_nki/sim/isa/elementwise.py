@@ -43,10 +43,8 @@ def tensor_copy(dst: Any, src: Any, engine: Any = None, mask: Any = None) -> Non
 def memset(dst: Any, value: Any, engine: Any = None, mask: Any = None) -> None:
     """dst[...] = value; an integer tile takes only an integer."""
     tile("memset", "dst", dst)
-    check(
-        isinstance(value, (int, float, np.number, np.bool_)),
-        f"memset value must be a number, got {type(value).__name__}",
-    )
+    if not isinstance(value, (int, float, np.number, np.bool_)):
+        raise NkiError(f"memset value must be a number, got {type(value).__name__}")
     if dst.dtype.is_int and not float(value).is_integer():
         raise NkiError(f"memset value {value!r} does not match dtype {dst.dtype}: expected an integer")
     if dst.dtype.is_int and isinstance(value, float) and current().generation == "new":
@@ -55,10 +53,12 @@ def memset(dst: Any, value: Any, engine: Any = None, mask: Any = None) -> None:
     count(current(), ("memset", chosen), free_size(dst))
     if dst.dtype.is_int:
         low, high = dst.dtype.low, dst.dtype.high
-        check(low <= int(value) <= high, f"memset value {value!r} does not fit dtype {dst.dtype}")
+        if not (low <= int(value) <= high):
+            raise NkiError(f"memset value {value!r} does not fit dtype {dst.dtype}")
         assign(dst, np.asarray(int(value), dst.dtype.np), mask=mask)
     elif dst.dtype.kind == "p":
-        check(value == 0, f"memset of packed type {dst.dtype} supports only 0, got {value!r}")
+        if value != 0:
+            raise NkiError(f"memset of packed type {dst.dtype} supports only 0, got {value!r}")
         from ..access import store
 
         store(dst, np.asarray(0, dst.dtype.np), mask=mask)
@@ -88,7 +88,8 @@ def bitvec(op: Op, a: NkiTensor, b: Any, reverse: bool, mask: Any) -> tuple[Arra
         right, other_valid = integers(b, mask)
         right = fit(right, left.shape) if right.size == left.size else right.reshape((-1,) + (1,) * (left.ndim - 1))
     else:
-        check(isinstance(b, (int, np.integer)), f"bitvec operator nl.{op.name} requires an integer operand, got {b!r}")
+        if not isinstance(b, (int, np.integer)):
+            raise NkiError(f"bitvec operator nl.{op.name} requires an integer operand, got {b!r}")
         right = np.asarray(b)
     right = right.astype(left.dtype)
     if "shift" in op.name:
@@ -143,11 +144,11 @@ def tensor_tensor(dst: Any, data1: Any, data2: Any, op: Any, engine: Any = None,
         assign(dst, result, mask=mask, valid=valid)
         return
     in_sbuf = dst.storage.region is SBUF and data1.storage.region is SBUF and data2.storage.region is SBUF
-    if data1.dtype.is_int and in_sbuf and data1.dtype is data2.dtype and _all_wide(data1.dtype, dst.dtype):
-        if found.name != "power":
-            result, valid = exact_integers(found, data1, data2, mask)
-            assign(dst, result, mask=mask, valid=valid)
-            return
+    same_ints = data1.dtype is data2.dtype and _all_wide(data1.dtype, dst.dtype)
+    if same_ints and in_sbuf and found.name != "power":
+        result, valid = exact_integers(found, data1, data2, mask)
+        assign(dst, result, mask=mask, valid=valid)
+        return
     a, b = values(data1, mask), values(data2, mask)
     write_op(dst, found, a, b if a.shape == b.shape else b.reshape(a.shape), False, mask)
 
@@ -169,12 +170,8 @@ def tensor_scalar(
     same_layout(name, "data", data, "dst", dst)
     first = resolve_alu(op0, "tensor_scalar op0")
     second = None if op1 is None else resolve_alu(op1, "tensor_scalar op1")
-    check(
-        second is not None or operand1 is None, "tensor_scalar operand1 is set but op1 is None"
-    )
-    check(
-        second is None or second.arity == 1 or operand1 is not None, "tensor_scalar op1 is set but operand1 is None"
-    )
+    check(second is not None or operand1 is None, "tensor_scalar operand1 is set but op1 is None")
+    check(second is None or second.arity == 1 or operand1 is not None, "tensor_scalar op1 is set but operand1 is None")
     chosen = pick_engine(name, engine, "vector", ("vector", "scalar", "gpsimd"), dst, data)
     count(current(), (name, chosen), free_size(data))
     if first.kind == "bitvec" or (second is not None and second.kind == "bitvec"):
@@ -216,12 +213,15 @@ def scalar_tensor_tensor(
 ) -> None:  # fmt: skip
     """dst = op1(op0(data, operand0), operand1): operand0 one value a partition, operand1 a whole tile."""
     name = "scalar_tensor_tensor"
-    for role, item in (("dst", dst), ("data", data), ("operand1", operand1)):
-        tile(name, role, item)
-        same_layout(name, "data", data, role, item)
+    tile(name, "dst", dst)
+    tile(name, "data", data)
+    tile(name, "operand1", operand1)
+    same_layout(name, "data", data, "dst", dst)
+    same_layout(name, "data", data, "operand1", operand1)
     same_region_pair(name, "data", data, "operand1", operand1)
     first, second = resolve_alu(op0, f"{name} op0"), resolve_alu(op1, f"{name} op1", 2)
-    check("bitvec" not in (first.kind, second.kind), f"{name} does not support bitvec operators")
+    if "bitvec" in (first.kind, second.kind):
+        raise NkiError(f"{name} does not support bitvec operators")
     count(current(), (name, "vector"), free_size(data), 2)
     v = _stage(name, first, values(data, mask), operand0, "operand0", data, reverse0)
     v = v if v.dtype == np.float32 else v.astype(np.float32)

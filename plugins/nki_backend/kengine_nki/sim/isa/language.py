@@ -10,7 +10,7 @@ from ..access import assign, copy, fit, raw, values, written
 from ..allocation import allocate, new_tile
 from ..buffers import HBM, MATMUL, PSUM, SBUF
 from ..dtypes import BOOL, F32, Array, DType, as_dtype
-from ..errors import NkiError, check
+from ..errors import NkiError
 from ..ops import IDENTITY, OPS, Op, apply, require_ints
 from ..program import current
 from ..tensor import NkiTensor
@@ -41,8 +41,10 @@ def promote(*operands: Any) -> DType:
 def _operand(name: str, role: str, value: Any, mask: Any) -> Any:
     if isinstance(value, NkiTensor):
         tile(name, role, value)
-        return values(value, mask if mask is not None and np.broadcast_shapes(np.shape(mask), value.shape)
-                      == value.shape else None)
+        return values(
+            value,
+            mask if mask is not None and np.broadcast_shapes(np.shape(mask), value.shape) == value.shape else None,
+        )
     if isinstance(value, (int, float, np.number, np.bool_)) or hasattr(value, "__index__"):
         return np.float32(value)
     raise NkiError(f"{name} {role} must be a tile or a number, got {type(value).__name__}")
@@ -61,7 +63,8 @@ def _result(name: str, array: Array, dtype: DType, mask: Any = None, valid: Arra
 
 def unary(op: Op, x: Any, dtype: Any = None, mask: Any = None) -> Any:
     """op(x) as a new tile of x's type, or of `dtype`."""
-    check(isinstance(x, NkiTensor), f"{op.name} x must be a tile, got {type(x).__name__}")
+    if not isinstance(x, NkiTensor):
+        raise NkiError(f"{op.name} x must be a tile, got {type(x).__name__}")
     tile(op.name, "x", x)
     kind = x.dtype if dtype is None else as_dtype(dtype)
     if op.kind == "logical" and dtype is None:
@@ -83,7 +86,8 @@ def unary(op: Op, x: Any, dtype: Any = None, mask: Any = None) -> Any:
 
 def binary(op: Op, x: Any, y: Any, dtype: Any = None, mask: Any = None) -> Any:
     """op(x, y) with numpy broadcasting, as a new tile."""
-    check(isinstance(x, NkiTensor) or isinstance(y, NkiTensor), f"{op.name} needs at least one tile, got {x!r}, {y!r}")
+    if not (isinstance(x, NkiTensor) or isinstance(y, NkiTensor)):
+        raise NkiError(f"{op.name} needs at least one tile, got {x!r}, {y!r}")
     if op.kind == "bitvec":
         return _bitwise(op, x, y, dtype, mask)
     kind = as_dtype(dtype) if dtype is not None else BOOL if op.kind in ("compare", "logical") else promote(x, y)
@@ -91,9 +95,7 @@ def binary(op: Op, x: Any, y: Any, dtype: Any = None, mask: Any = None) -> Any:
     try:
         shape = np.broadcast_shapes(np.shape(a), np.shape(b))
     except ValueError:
-        raise NkiError(
-            f"{op.name}: shapes {np.shape(a)} and {np.shape(b)} do not broadcast"
-        ) from None
+        raise NkiError(f"{op.name}: shapes {np.shape(a)} and {np.shape(b)} do not broadcast") from None
     if mask is None and kind is F32 and op.ufunc:
         out = new_tile(shape, F32)
         out.mark(2)
@@ -121,7 +123,8 @@ def accumulate(op: Op, target: Any, other: Any) -> Any:
         result = op.fn(v, value)
     except ValueError:
         raise NkiError(f"{op.name}: shapes {v.shape} and {np.shape(value)} do not broadcast") from None
-    check(result.shape == v.shape, f"{op.name}: cannot accumulate a tile of shape {np.shape(value)} into {v.shape}")
+    if result.shape != v.shape:
+        raise NkiError(f"{op.name}: cannot accumulate a tile of shape {np.shape(value)} into {v.shape}")
     count(current(), (op.name, "vector"), free_size(target))
     assign(target, result, MATMUL if target.buffer is PSUM else 2)
     return target
@@ -132,10 +135,12 @@ REDUCERS = {"sum": "add", "max": "maximum", "min": "minimum", "prod": "multiply"
 
 def reduce(name: str, x: Any, axis: Any, dtype: Any = None, mask: Any = None, keepdims: bool = False) -> Any:
     """nl.sum, max, min, prod, mean, var or all over free axes."""
-    check(isinstance(x, NkiTensor), f"{name} x must be a tile, got {type(x).__name__}")
+    if not isinstance(x, NkiTensor):
+        raise NkiError(f"{name} x must be a tile, got {type(x).__name__}")
     tile(name, "x", x)
     axes = axes_of(axis, x.ndim)
-    check(0 not in axes, f"{name} cannot reduce the partition dimension: axis={axis}")
+    if 0 in axes:
+        raise NkiError(f"{name} cannot reduce the partition dimension: axis={axis}")
     v = values(x, mask)
     keep = None if mask is None else np.broadcast_to(mask, v.shape)
     number: Any = np.float32(np.prod([v.shape[a] for a in axes]))
@@ -165,7 +170,8 @@ def softmax(x: Any, axis: Any, dtype: Any = None, mask: Any = None) -> Any:
     """exp(x - max) / sum over `axis`."""
     tile("softmax", "x", x)
     axes = axes_of(axis, x.ndim)
-    check(0 not in axes, f"softmax cannot reduce the partition dimension: axis={axis}")
+    if 0 in axes:
+        raise NkiError(f"softmax cannot reduce the partition dimension: axis={axis}")
     v = values(x, mask)
     v = v if mask is None else np.where(mask, v, np.float32(-np.inf))
     e = np.exp(v - v.max(axis=axes, keepdims=True))
@@ -197,15 +203,16 @@ def where(condition: Any, x: Any, y: Any, dtype: Any = None, mask: Any = None) -
 def load(src: Any, dtype: Any = None, mask: Any = None) -> Any:
     """A new SBUF tile holding an HBM tensor."""
     program = current()
-    check(isinstance(src, NkiTensor), f"load src must be a tensor, got {type(src).__name__}")
-    check(
-        not src.on_chip,
-        f"Expected operand 'src' of 'load' to be in address space 'hbm', but got a tile in '{src.buffer}' instead.",
-    )
-    check(
-        src.shape[0] <= 128,
-        f"number of partitions {src.shape[0]} exceed architecture limitation of 128: load of shape {src.shape}",
-    )
+    if not isinstance(src, NkiTensor):
+        raise NkiError(f"load src must be a tensor, got {type(src).__name__}")
+    if src.on_chip:
+        raise NkiError(
+            f"Expected operand 'src' of 'load' to be in address space 'hbm', but got a tile in '{src.buffer}' instead."
+        )
+    if src.shape[0] > 128:
+        raise NkiError(
+            f"number of partitions {src.shape[0]} exceed architecture limitation of 128: load of shape {src.shape}"
+        )
     out = new_tile(src.shape, src.dtype if dtype is None else as_dtype(dtype))
     transfer("load", out, src, program)
     copy(out, src, mask=mask)
@@ -215,14 +222,18 @@ def load(src: Any, dtype: Any = None, mask: Any = None) -> Any:
 def store(dst: Any, value: Any, mask: Any = None) -> None:
     """Write a tile, or a number, to an HBM tensor."""
     program = current()
-    check(isinstance(dst, NkiTensor), f"store dst must be a tensor, got {type(dst).__name__}")
-    check(not dst.on_chip, f"Expected operand 'dst' of 'store' to be in address space 'hbm', got '{dst.buffer}'")
+    if not isinstance(dst, NkiTensor):
+        raise NkiError(f"store dst must be a tensor, got {type(dst).__name__}")
+    if dst.on_chip:
+        raise NkiError(f"Expected operand 'dst' of 'store' to be in address space 'hbm', got '{dst.buffer}'")
     if not isinstance(value, NkiTensor):
-        check(isinstance(value, (int, float, np.number)), f"store value must be a tile, got {type(value).__name__}")
+        if not isinstance(value, (int, float, np.number)):
+            raise NkiError(f"store value must be a tile, got {type(value).__name__}")
         transfer("store", dst, dst, program)
         assign(dst, np.asarray(value, np.float32), mask=mask)
         return
-    check(value.on_chip, f"store value must be a tile in SBUF or PSUM, got {value.buffer}")
+    if not value.on_chip:
+        raise NkiError(f"store value must be a tile in SBUF or PSUM, got {value.buffer}")
     transfer("store", dst, value, program)
     if value.size == dst.size:
         copy(dst, value, mask=mask)
@@ -231,7 +242,8 @@ def store(dst: Any, value: Any, mask: Any = None) -> None:
         fits = np.broadcast_shapes(dst.shape, value.shape) == dst.shape
     except ValueError:
         fits = False
-    check(fits, f"store: cannot store a tile of shape {value.shape} to a destination of shape {dst.shape}")
+    if not fits:
+        raise NkiError(f"store: cannot store a tile of shape {value.shape} to a destination of shape {dst.shape}")
     assign(dst, values(value), mask=mask)
 
 
@@ -239,8 +251,10 @@ def load_transpose2d(src: Any, dtype: Any = None, mask: Any = None) -> Any:
     """A new SBUF tile holding the transpose of a 2-D HBM tensor."""
     program = current()
     operand("load_transpose2d", "src", src, program)
-    check(src.ndim == 2, f"load_transpose2d src must be 2-dimensional, got shape {src.shape}")
-    check(src.shape[1] <= 128, f"number of partitions {src.shape[1]} exceed architecture limitation of 128")
+    if src.ndim != 2:
+        raise NkiError(f"load_transpose2d src must be 2-dimensional, got shape {src.shape}")
+    if src.shape[1] > 128:
+        raise NkiError(f"number of partitions {src.shape[1]} exceed architecture limitation of 128")
     out = new_tile(src.shape[::-1], src.dtype if dtype is None else as_dtype(dtype))
     transfer("load_transpose2d", out, src, program)
     flipped = None if mask is None else np.broadcast_to(mask, src.shape).T
@@ -257,8 +271,10 @@ def load_transpose2d(src: Any, dtype: Any = None, mask: Any = None) -> Any:
 def transpose(x: Any, dtype: Any = None, mask: Any = None) -> Any:
     """A new tile with partition and free axis swapped."""
     tile("transpose", "x", x)
-    check(x.ndim == 2, f"transpose x must be 2-dimensional, got shape {x.shape}")
-    check(x.shape[1] <= 128, f"transpose free dimension {x.shape[1]} exceeds maximum 128")
+    if x.ndim != 2:
+        raise NkiError(f"transpose x must be 2-dimensional, got shape {x.shape}")
+    if x.shape[1] > 128:
+        raise NkiError(f"transpose free dimension {x.shape[1]} exceeds maximum 128")
     kind = x.dtype if dtype is None else as_dtype(dtype)
     v = values(x, mask).T
     out = new_tile(v.shape, kind, SBUF)
@@ -279,19 +295,22 @@ def gather_flattened(data: Any, indices: Any, axis: Any = 0, dtype: Any = None, 
     """out[p, i] = data[p, indices[p, i]] over the flattened free axes."""
     tile("gather_flattened", "data", data)
     tile("gather_flattened", "indices", indices)
-    check(axis == 0, f"gather_flattened supports axis=0, got {axis}")
-    check(indices.dtype.is_int, f"gather_flattened indices must be integers, got {indices.dtype}")
-    check(
-        indices.shape[0] == data.shape[0],
-        f"gather_flattened data and indices must have as many partitions, got {data.shape} and {indices.shape}",
-    )
+    if axis != 0:
+        raise NkiError(f"gather_flattened supports axis=0, got {axis}")
+    if not indices.dtype.is_int:
+        raise NkiError(f"gather_flattened indices must be integers, got {indices.dtype}")
+    if indices.shape[0] != data.shape[0]:
+        raise NkiError(
+            f"gather_flattened data and indices must have as many partitions, got {data.shape} and {indices.shape}"
+        )
     picks = raw(indices).reshape(data.shape[0], -1).astype(np.int64)
     flat = values(data).reshape(data.shape[0], -1)
     bad = (picks < 0) | (picks >= flat.shape[1])
     if mask is not None:
         bad = bad & np.broadcast_to(mask, indices.shape).reshape(bad.shape)
         picks = np.clip(picks, 0, flat.shape[1] - 1)
-    check(not bad.any(), f"gather_flattened index out of range for {flat.shape[1]} elements per partition")
+    if bad.any():
+        raise NkiError(f"gather_flattened index out of range for {flat.shape[1]} elements per partition")
     result = np.take_along_axis(flat, picks, 1).reshape(indices.shape)
     return _result("gather_flattened", result, data.dtype if dtype is None else as_dtype(dtype), mask)
 
@@ -312,12 +331,13 @@ def filled(shape: Any, value: Any, dtype: Any, buffer: Any = None, name: str = "
     out = allocate(shape, dtype, buffer, name)
     whole = out if out.par == 0 else out.make(out.offset, out.shape, out.strides, 0)
     count(current(), ("memset", "vector"), out.size // out.shape[out.par] if out.on_chip else 64)
-    assign(whole, np.asarray(value, np.int64 if isinstance(value, (int, np.integer)) and out.dtype.is_int
-                             else np.float32))
+    assign(
+        whole, np.asarray(value, np.int64 if isinstance(value, (int, np.integer)) and out.dtype.is_int else np.float32)
+    )
     return out
 
 
-def rand(shape: Any, dtype: Any, buffer: Any = None, name: str = "") -> Any:
+def rand(shape: Any, dtype: Any = F32, buffer: Any = None, name: str = "") -> Any:
     """A new tensor of uniform random numbers from [0, 1)."""
     out = allocate(shape, dtype, buffer, name)
     program = current()
@@ -336,12 +356,13 @@ def dropout(x: Any, rate: Any, dtype: Any = None, mask: Any = None) -> Any:
     return _result("dropout", np.where(drop, np.float32(0), v), kind, mask)
 
 
-def constant(array: Any, dtype: Any = None) -> Any:
+def shared_constant(constant: Any, dtype: Any = None) -> Any:
     """An HBM tensor holding a compile-time numpy array."""
-    check(isinstance(array, np.ndarray), f"shared_constant takes a numpy array, got {type(array).__name__}")
-    kind = as_dtype(array.dtype if dtype is None else dtype)
-    out = allocate(array.shape, kind, HBM, "constant", share=False)
-    assign(out, array.astype(np.float32) if kind.kind == "f" else array)
+    if not isinstance(constant, np.ndarray):
+        raise NkiError(f"shared_constant takes a numpy array, got {type(constant).__name__}")
+    kind = as_dtype(constant.dtype if dtype is None else dtype)
+    out = allocate(constant.shape, kind, HBM, "constant", share=False)
+    assign(out, constant.astype(np.float32) if kind.kind == "f" else constant)
     return out
 
 
@@ -351,7 +372,9 @@ def atomic_rmw(dst: Any, value: Any, op: Any, mask: Any = None) -> None:
     from .dma import accumulate_into
 
     found = resolve(op, "atomic_rmw op")
-    check(found.name == "add", f"atomic_rmw op must be add, got {found.name}")
-    check(not dst.on_chip, f"atomic_rmw dst must be in HBM, got {dst.buffer}")
+    if found.name != "add":
+        raise NkiError(f"atomic_rmw op must be add, got {found.name}")
+    if dst.on_chip:
+        raise NkiError(f"atomic_rmw dst must be in HBM, got {dst.buffer}")
     transfer("atomic_rmw", dst, value, current())
     accumulate_into(dst, fit(values(value), dst.shape), mask)

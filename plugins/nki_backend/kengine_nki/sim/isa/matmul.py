@@ -19,6 +19,9 @@ from .common import free_size, pick_engine, tile
 FLOATS = {"float8_e4m3", "float8_e4m3fn", "float8_e5m2", "bfloat16", "float16", "tfloat32", "float32"}
 
 
+SINGLE, DOUBLE = matmul_perf_mode.none, matmul_perf_mode.double_row
+
+
 def check_bank(program: Program, dst: NkiTensor, name: str) -> None:
     """One matmul writes within one PSUM bank (trn1, trn2)."""
     if program.chip.generation >= 4:
@@ -26,78 +29,88 @@ def check_bank(program: Program, dst: NkiTensor, name: str) -> None:
     bank, size = program.chip.psum_bank_bytes, dst.dtype.itemsize
     start = dst.offset * size % dst.storage.per_partition if dst.storage.per_partition else 0
     reach = sum((n - 1) * s for n, s in zip(dst.shape[1:], dst.strides[1:])) * size
-    check(
-        start // bank == (start + reach + size - 1) // bank,
-        f"{name} dst spans more than one PSUM bank of {bank} bytes: bytes [{start}, {start + reach + size - 1}] of a "
-        "partition",
-    )
+    if start // bank != (start + reach + size - 1) // bank:
+        raise NkiError(
+            f"{name} dst spans more than one PSUM bank of {bank} bytes: bytes [{start}, {start + reach + size - 1}] of "
+            "a partition"
+        )
 
 
 def _check_dtypes(stationary: NkiTensor, moving: NkiTensor, double: bool) -> None:
+    if stationary.dtype is moving.dtype and stationary.dtype.name in FLOATS and not double:
+        return
     for role, item in (("stationary", stationary), ("moving", moving)):
-        check(item.dtype.name in FLOATS, f"nc_matmul {role} dtype {item.dtype} is not supported by the tensor engine")
-        check(not double or item.dtype in FP8, f"nc_matmul double_row requires float8 operands, got {item.dtype}")
+        if item.dtype.name not in FLOATS:
+            raise NkiError(f"nc_matmul {role} dtype {item.dtype} is not supported by the tensor engine")
+        if not (not double or item.dtype in FP8):
+            raise NkiError(f"nc_matmul double_row requires float8 operands, got {item.dtype}")
     wide = [t.dtype in (F32, TF32) for t in (stationary, moving)]
-    check(
-        wide[0] == wide[1],
-        f"nc_matmul: if one operand is float32 or tfloat32, the other must be too, got {stationary.dtype} and "
-        f"{moving.dtype}",
-    )
+    if wide[0] != wide[1]:
+        raise NkiError(
+            f"nc_matmul: if one operand is float32 or tfloat32, the other must be too, got {stationary.dtype} and "
+            f"{moving.dtype}"
+        )
 
 
 def _tiling(tile_position: Any, tile_size: Any) -> tuple[int, int]:
-    position, size = tuple(tile_position or ()), tuple(tile_size or ())
-    if not position and not size:
+    if not tile_position and not tile_size:
         return 128, 128
+    position, size = tuple(tile_position or ()), tuple(tile_size or ())
     check(
-        len(position) == len(size) == 2, "nc_matmul tile_position and tile_size must both be set, as (row, column) pairs"
+        len(position) == len(size) == 2,
+        "nc_matmul tile_position and tile_size must both be set, as (row, column) pairs",
     )
     for axis in range(2):
-        check(size[axis] in (32, 64, 128), f"nc_matmul tile_size must hold 32, 64 or 128, got {size}")
-        check(
-            position[axis] % size[axis] == 0 and position[axis] + size[axis] <= 128,
-            f"nc_matmul tile_position {position} does not fit tile_size {size}",
-        )
+        if size[axis] not in (32, 64, 128):
+            raise NkiError(f"nc_matmul tile_size must hold 32, 64 or 128, got {size}")
+        if not (position[axis] % size[axis] == 0 and position[axis] + size[axis] <= 128):
+            raise NkiError(f"nc_matmul tile_position {position} does not fit tile_size {size}")
     return int(size[0]), int(size[1])
 
 
 def nc_matmul(
     dst: Any, stationary: Any, moving: Any, is_stationary_onezero: bool = False, is_moving_onezero: bool = False,
     is_transpose: bool = False, accumulate: bool | None = None, tile_position: Any = (), tile_size: Any = (),
-    perf_mode: Any = matmul_perf_mode.none,
+    perf_mode: Any = SINGLE,
 ) -> None:  # fmt: skip
     """dst (PSUM) = or += stationary.T @ moving, contracting the partition axis, in float32."""
     tile("nc_matmul", "dst", dst, (PSUM,))
     tile("nc_matmul", "stationary", stationary, (SBUF,))
     tile("nc_matmul", "moving", moving, (SBUF,))
     program = current()
-    double = member(perf_mode, matmul_perf_mode, "nc_matmul perf_mode") is matmul_perf_mode.double_row
+    double = perf_mode is not SINGLE and member(perf_mode, matmul_perf_mode, "nc_matmul perf_mode") is DOUBLE
     k, m, n = stationary.shape[0], free_size(stationary), free_size(moving)
     if k != moving.shape[0]:
         raise NkiError(f"Matmul contraction dimension mismatch: stationary[0]={k} != moving[0]={moving.shape[0]}")
     s, v = values(stationary).reshape(k, m), values(moving).reshape(k, n)
     if double:
         check(program.chip.generation >= 3, "nc_matmul double_row is only supported for NeuronCore-v3 or newer")
-        check(
-            stationary.ndim > 2 and moving.ndim > 2 and stationary.shape[1] == moving.shape[1] == 2,
-            f"nc_matmul double_row requires a first free dimension of 2, got {stationary.shape} and {moving.shape}",
-        )
+        if not (stationary.ndim > 2 and moving.ndim > 2 and stationary.shape[1] == moving.shape[1] == 2):
+            raise NkiError(
+                f"nc_matmul double_row requires a first free dimension of 2, got {stationary.shape} and {moving.shape}"
+            )
         s, v = s.reshape(2 * k, m // 2), v.reshape(2 * k, n // 2)
         m, n = m // 2, n // 2
     rows, columns = _tiling(tile_position, tile_size)
-    check(k <= rows, f"Matmul contraction dimension {k} exceeds pmax={rows}")
-    check(m <= columns, f"Matmul stationary free dimension {m} exceeds gemm_stationary_fmax={columns}")
+    if k > rows:
+        raise NkiError(f"Matmul contraction dimension {k} exceeds pmax={rows}")
+    if m > columns:
+        raise NkiError(f"Matmul stationary free dimension {m} exceeds gemm_stationary_fmax={columns}")
     limit = program.chip.moving_max if dst.dtype is F32 else program.chip.moving_max_16bit
-    check(n <= limit, f"Matmul moving free dimension {n} exceeds gemm_moving_fmax={limit}")
+    if n > limit:
+        raise NkiError(f"Matmul moving free dimension {n} exceeds gemm_moving_fmax={limit}")
     if dst.shape[0] != m or dst.size != m * n:
         raise NkiError(f"nc_matmul dst must have {m} partitions of {n} elements, got {dst.shape}")
     _check_dtypes(stationary, moving, double)
     if is_transpose:
-        check(dst.dtype in (stationary.dtype, F32), f"nc_matmul is_transpose dst must be {stationary.dtype}")
+        if dst.dtype not in (stationary.dtype, F32):
+            raise NkiError(f"nc_matmul is_transpose dst must be {stationary.dtype}")
     elif program.chip.generation < 4:
-        check(dst.dtype is F32, f"nc_matmul dst dtype must be float32 on gen{program.chip.generation}, got {dst.dtype}")
+        if dst.dtype is not F32:
+            raise NkiError(f"nc_matmul dst dtype must be float32 on gen{program.chip.generation}, got {dst.dtype}")
     else:
-        check(dst.dtype in (F32, BF16), f"nc_matmul dst dtype must be float32 or bfloat16, got {dst.dtype}")
+        if dst.dtype not in (F32, BF16):
+            raise NkiError(f"nc_matmul dst dtype must be float32 or bfloat16, got {dst.dtype}")
     check_bank(program, dst, "nc_matmul")
     passes = 4 if stationary.dtype is F32 and not (is_transpose or is_stationary_onezero or is_moving_onezero) else 1
     program.step(("nc_matmul", "tensor"), max(min(64, m), n) * passes)
@@ -153,17 +166,17 @@ def nc_transpose(dst: Any, data: Any, engine: Any = None) -> None:
     fallback = "tensor" if tensor_ok else "vector"
     chosen = pick_engine(name, engine, fallback, ("tensor", "vector"))
     if chosen == "tensor":
-        check(dst.storage.region is PSUM, f"{name} dst must be in ['psum'] on the tensor engine, got {dst.buffer}")
-        check(data.storage.region is SBUF, f"{name} data must be in ['sbuf'] on the tensor engine, got {data.buffer}")
+        if dst.storage.region is not PSUM:
+            raise NkiError(f"{name} dst must be in ['psum'] on the tensor engine, got {dst.buffer}")
+        if data.storage.region is not SBUF:
+            raise NkiError(f"{name} data must be in ['sbuf'] on the tensor engine, got {data.buffer}")
     limit = 128 if chosen == "tensor" else 32
-    check(
-        p <= limit and f <= limit,
-        f"{name} input of shape {data.shape} exceeds ({limit}, {limit}) on the {chosen} engine",
-    )
-    check(dst.dtype is data.dtype, f"{name} dst dtype must match data dtype, got {dst.dtype} and {data.dtype}")
-    check(
-        dst.shape[0] == f and free_size(dst) == p, f"{name} dst must have shape ({f}, {p}), got {dst.shape}"
-    )
+    if not (p <= limit and f <= limit):
+        raise NkiError(f"{name} input of shape {data.shape} exceeds ({limit}, {limit}) on the {chosen} engine")
+    if dst.dtype is not data.dtype:
+        raise NkiError(f"{name} dst dtype must match data dtype, got {dst.dtype} and {data.dtype}")
+    if not (dst.shape[0] == f and free_size(dst) == p):
+        raise NkiError(f"{name} dst must have shape ({f}, {p}), got {dst.shape}")
     cycles = max(64, f) if chosen == "vector" else max(p, min(64, f))
     current().step((name, chosen), cycles)
     from ..access import written
@@ -177,16 +190,21 @@ def matmul_tiles(x: NkiTensor, y: NkiTensor, transpose_x: bool) -> Array:
     """nl.matmul: x @ y, or x.T @ y, of tiles within the tensor engine's limits; float32 (M, N)."""
     for role, item in (("x", x), ("y", y)):
         tile("matmul", role, item)
-        check(item.ndim == 2, f"matmul {role} must be a 2-dimensional tile, got shape {item.shape}")
+        if item.ndim != 2:
+            raise NkiError(f"matmul {role} must be a 2-dimensional tile, got shape {item.shape}")
     a, b = values(x), values(y)
     a = a.T if transpose_x else a
     m, k = a.shape
-    check(k == b.shape[0], f"Matmul contraction dimension mismatch: x has {k}, y has {b.shape[0]}")
-    check(k <= 128, f"Matmul contraction dimension {k} exceeds pmax=128")
-    check(m <= 128, f"Matmul stationary free dimension {m} exceeds gemm_stationary_fmax=128")
+    if k != b.shape[0]:
+        raise NkiError(f"Matmul contraction dimension mismatch: x has {k}, y has {b.shape[0]}")
+    if k > 128:
+        raise NkiError(f"Matmul contraction dimension {k} exceeds pmax=128")
+    if m > 128:
+        raise NkiError(f"Matmul stationary free dimension {m} exceeds gemm_stationary_fmax=128")
     program = current()
     limit = program.chip.moving_max
-    check(b.shape[1] <= limit, f"Matmul moving free dimension {b.shape[1]} exceeds gemm_moving_fmax={limit}")
+    if b.shape[1] > limit:
+        raise NkiError(f"Matmul moving free dimension {b.shape[1]} exceeds gemm_moving_fmax={limit}")
     program.step(("nc_matmul", "tensor"), max(min(64, m), b.shape[1]) * (4 if x.dtype is F32 else 1))
     program.macs += math.prod((m, k, b.shape[1]))
     return np.matmul(a, b)

@@ -9,7 +9,7 @@ import numpy as np
 from ..access import raw, store, values
 from ..buffers import PSUM, SBUF
 from ..dtypes import BF16, E2M1FN_X4, E4M3FN_X4, E5M2_X4, F16, F32, U8, Array, DType, pack, unpack
-from ..errors import check
+from ..errors import NkiError
 from ..program import Program, current
 from .common import count, free_size, tile
 from .matmul import accumulate_product
@@ -19,7 +19,8 @@ GROUP = 8
 
 
 def _newest(program: Program, name: str) -> None:
-    check(program.chip.generation >= 4, f"{name} is only supported for NeuronCore-v4 or newer")
+    if program.chip.generation < 4:
+        raise NkiError(f"{name} is only supported for NeuronCore-v4 or newer")
 
 
 def scale_rows(partitions: int) -> Array:
@@ -53,19 +54,22 @@ def quantize_mx(dst: Any, src: Any, dst_scale: Any) -> None:
     _newest(program, name)
     for role, item in (("dst", dst), ("src", src), ("dst_scale", dst_scale)):
         tile(name, role, item, (SBUF,))
-    check(src.dtype in (F16, BF16), f"{name} src must be float16 or bfloat16, got {src.dtype}")
-    check(dst.dtype in (E5M2_X4, E4M3FN_X4), f"{name} dst must be float8_e5m2_x4 or float8_e4m3fn_x4, got {dst.dtype}")
-    check(dst_scale.dtype is U8, f"{name} dst_scale must be uint8, got {dst_scale.dtype}")
+    if src.dtype not in (F16, BF16):
+        raise NkiError(f"{name} src must be float16 or bfloat16, got {src.dtype}")
+    if dst.dtype not in (E5M2_X4, E4M3FN_X4):
+        raise NkiError(f"{name} dst must be float8_e5m2_x4 or float8_e4m3fn_x4, got {dst.dtype}")
+    if dst_scale.dtype is not U8:
+        raise NkiError(f"{name} dst_scale must be uint8, got {dst_scale.dtype}")
     p, f = src.shape[0], free_size(src)
-    check(p % 32 == 0 and f % 4 == 0, f"{name} src needs partitions % 32 == 0 and free size % 4 == 0, got {src.shape}")
-    check(
-        dst.shape[0] == p and free_size(dst) * 4 == f, f"{name} dst must have shape ({p}, {f // 4}), got {dst.shape}"
-    )
+    if not (p % 32 == 0 and f % 4 == 0):
+        raise NkiError(f"{name} src needs partitions % 32 == 0 and free size % 4 == 0, got {src.shape}")
+    if not (dst.shape[0] == p and free_size(dst) * 4 == f):
+        raise NkiError(f"{name} dst must have shape ({p}, {f // 4}), got {dst.shape}")
     rows = scale_rows(p)
-    check(
-        dst_scale.shape[0] > rows[-1] and free_size(dst_scale) == f // 4,
-        f"{name} dst_scale must have {f // 4} elements in at least {rows[-1] + 1} partitions, got {dst_scale.shape}",
-    )
+    if not (dst_scale.shape[0] > rows[-1] and free_size(dst_scale) == f // 4):
+        raise NkiError(
+            f"{name} dst_scale must have {f // 4} elements in at least {rows[-1] + 1} partitions, got {dst_scale.shape}"
+        )
     count(program, (name, "vector"), f)
     data, scales = quantize(values(src).reshape(p, f), dst.dtype)
     store(dst, data)
@@ -80,17 +84,21 @@ def _operand(role: str, data: Any, scale: Any, limit: int) -> Array:
     name = "nc_matmul_mx"
     tile(name, role, data, (SBUF,))
     tile(name, f"{role}_scale", scale, (SBUF,))
-    check(data.dtype in LARGEST, f"{name} {role} must be a packed x4 type, got {data.dtype}")
-    check(scale.dtype is U8, f"{name} {role}_scale must be uint8, got {scale.dtype}")
+    if data.dtype not in LARGEST:
+        raise NkiError(f"{name} {role} must be a packed x4 type, got {data.dtype}")
+    if scale.dtype is not U8:
+        raise NkiError(f"{name} {role}_scale must be uint8, got {scale.dtype}")
     p, f = data.shape[0], free_size(data)
-    check(p in (32, 64, 128), f"Matmul contraction dimension of {name} must be 32, 64 or 128 partitions, got {p}")
-    check(f <= limit, f"Matmul {role} free dimension {f} exceeds {limit}")
+    if p not in (32, 64, 128):
+        raise NkiError(f"Matmul contraction dimension of {name} must be 32, 64 or 128 partitions, got {p}")
+    if f > limit:
+        raise NkiError(f"Matmul {role} free dimension {f} exceeds {limit}")
     rows = scale_rows(p)
     table = raw(scale).reshape(scale.shape[0], -1)
-    check(
-        scale.shape[0] > rows[-1] and table.shape[1] >= f,
-        f"{name} {role}_scale must have {f} elements in at least {rows[-1] + 1} partitions, got {scale.shape}",
-    )
+    if not (scale.shape[0] > rows[-1] and table.shape[1] >= f):
+        raise NkiError(
+            f"{name} {role}_scale must have {f} elements in at least {rows[-1] + 1} partitions, got {scale.shape}"
+        )
     return dequantize(raw(data).reshape(p, f), table[rows, :f], data.dtype)
 
 
@@ -102,15 +110,17 @@ def nc_matmul_mx(
     program = current()
     _newest(program, "nc_matmul_mx")
     tile("nc_matmul_mx", "dst", dst, (PSUM,))
-    check(dst.dtype in (F32, BF16), f"nc_matmul_mx dst must be float32 or bfloat16, got {dst.dtype}")
+    if dst.dtype not in (F32, BF16):
+        raise NkiError(f"nc_matmul_mx dst must be float32 or bfloat16, got {dst.dtype}")
     s = _operand("stationary", stationary, stationary_scale, 128)
     v = _operand("moving", moving, moving_scale, 512 if dst.dtype is F32 else 1024)
     k, m, n = s.shape[0], s.shape[1], v.shape[1]
-    check(k == v.shape[0], f"Matmul contraction dimension mismatch: stationary[0]={k} != moving[0]={v.shape[0]}")
-    check(m % 2 == 0, f"nc_matmul_mx stationary free dimension must be even, got {m}")
-    check(
-        dst.shape[0] == m and free_size(dst) == n, f"nc_matmul_mx dst must have shape ({m}, {n}), got {dst.shape}"
-    )
+    if k != v.shape[0]:
+        raise NkiError(f"Matmul contraction dimension mismatch: stationary[0]={k} != moving[0]={v.shape[0]}")
+    if m % 2 != 0:
+        raise NkiError(f"nc_matmul_mx stationary free dimension must be even, got {m}")
+    if not (dst.shape[0] == m and free_size(dst) == n):
+        raise NkiError(f"nc_matmul_mx dst must have shape ({m}, {n}), got {dst.shape}")
     program.step(("nc_matmul_mx", "tensor"), max(min(64, m), n))
     program.macs += 4 * k * m * n
     s, v = s.transpose(0, 2, 1).reshape(4 * k, m), v.transpose(0, 2, 1).reshape(4 * k, n)

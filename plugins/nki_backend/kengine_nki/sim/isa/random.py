@@ -8,7 +8,7 @@ import numpy as np
 
 from ..access import assign, raw, values
 from ..dtypes import U32
-from ..errors import check
+from ..errors import NkiError, check
 from ..program import Program, current
 from .common import count, free_size, pick_engine, same_layout, tile, vector
 
@@ -22,7 +22,8 @@ def reseed(program: Program, seeds: Any) -> None:
 def rng(dst: Any, engine: Any = None) -> None:
     """dst = random bits, an integer type."""
     tile("rng", "dst", dst)
-    check(dst.dtype.is_int, f"rng dst must be an integer type, got {dst.dtype}")
+    if not dst.dtype.is_int:
+        raise NkiError(f"rng dst must be an integer type, got {dst.dtype}")
     chosen = pick_engine("rng", engine, "vector", ("vector", "gpsimd"), dst)
     program = current()
     count(program, ("rng", chosen), free_size(dst))
@@ -46,7 +47,8 @@ def dropout(dst: Any, data: Any, prob: Any, mask: Any = None) -> None:
     tile("dropout", "dst", dst)
     tile("dropout", "data", data)
     same_layout("dropout", "data", data, "dst", dst)
-    check(dst.dtype is data.dtype, f"dropout dst dtype must match data, got {dst.dtype} and {data.dtype}")
+    if dst.dtype is not data.dtype:
+        raise NkiError(f"dropout dst dtype must match data, got {dst.dtype} and {data.dtype}")
     program = current()
     count(program, ("dropout", "vector"), free_size(data))
     v = values(data, mask)
@@ -57,10 +59,10 @@ def dropout(dst: Any, data: Any, prob: Any, mask: Any = None) -> None:
 def set_rng_seed(src_seeds: Any) -> None:
     """Seed the vector engine's generator from a (1, 1) tile of 32 bits."""
     tile("set_rng_seed", "src_seeds", src_seeds)
-    check(
-        src_seeds.size == 1 and src_seeds.dtype.itemsize == 4,
-        f"set_rng_seed src_seeds must be a (1, 1) tile of a 32-bit type, got {src_seeds.shape} {src_seeds.dtype}",
-    )
+    if not (src_seeds.size == 1 and src_seeds.dtype.itemsize == 4):
+        raise NkiError(
+            f"set_rng_seed src_seeds must be a (1, 1) tile of a 32-bit type, got {src_seeds.shape} {src_seeds.dtype}"
+        )
     program = current()
     program.step(("set_rng_seed", "vector"), 64)
     reseed(program, np.ascontiguousarray(raw(src_seeds)).view(np.uint32))
@@ -69,13 +71,12 @@ def set_rng_seed(src_seeds: Any) -> None:
 def rand_set_state(src_seeds: Any, engine: Any = None) -> None:
     """Seed the generator from 6 (gpsimd) or 24 (vector) uint32 words a partition."""
     tile("rand_set_state", "src_seeds", src_seeds)
-    check(src_seeds.dtype is U32, f"rand_set_state src_seeds must be uint32, got {src_seeds.dtype}")
+    if src_seeds.dtype is not U32:
+        raise NkiError(f"rand_set_state src_seeds must be uint32, got {src_seeds.dtype}")
     chosen = pick_engine("rand_set_state", engine, "gpsimd", ("gpsimd", "vector"), src_seeds)
     words = 6 if chosen == "gpsimd" else 24
-    check(
-        free_size(src_seeds) == words,
-        f"rand_set_state src_seeds must have {words} elements per partition, got {src_seeds.shape}",
-    )
+    if free_size(src_seeds) != words:
+        raise NkiError(f"rand_set_state src_seeds must have {words} elements per partition, got {src_seeds.shape}")
     program = current()
     program.step(("rand_set_state", chosen), 64)
     reseed(program, raw(src_seeds))

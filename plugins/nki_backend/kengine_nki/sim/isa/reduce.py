@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from ..access import assign, integers, values
 from ..dtypes import I32, U32, Array
 from ..enums import member, reduce_cmd
-from ..errors import check
+from ..errors import NkiError
 from ..ops import IDENTITY, Op, apply, require_ints, resolve_alu, resolve_reduction
 from ..program import current
 from .activate import reduce_free, update_register, write_register
@@ -22,8 +23,11 @@ Cmd = reduce_cmd
 def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
     """Reduction axes as sorted non-negative ints."""
     given = (axis,) if isinstance(axis, (int, np.integer)) else tuple(axis)
+    if len(given) == 1 and 0 <= given[0] < ndim:
+        return (int(given[0]),)
     for a in given:
-        check(-ndim <= int(a) < ndim, f"tensor_reduce axis {a} out of range for a tile with {ndim} dimensions")
+        if not (-ndim <= int(a) < ndim):
+            raise NkiError(f"tensor_reduce axis {a} out of range for a tile with {ndim} dimensions")
     return tuple(sorted({int(a) % ndim for a in given}))
 
 
@@ -31,7 +35,7 @@ def reduce_axes(v: Array, op: Op, axes: tuple[int, ...]) -> Array:
     """Reduce `axes` of `v`, keeping them with size 1."""
     if op.name in ("abs_max", "abs_min"):
         moved = np.moveaxis(v, axes, range(v.ndim - len(axes), v.ndim))
-        flat = moved.reshape(-1, int(np.prod([v.shape[a] for a in axes])))
+        flat = moved.reshape(-1, math.prod([v.shape[a] for a in axes]))
         return reduce_free(flat, op).reshape([1 if a in axes else n for a, n in enumerate(v.shape)])
     if len(axes) > 1 and op.name == "subtract":
         moved = np.moveaxis(v, axes, range(v.ndim - len(axes), v.ndim))
@@ -52,22 +56,23 @@ def tensor_reduce(
     tile(name, "data", data)
     found = resolve_reduction(op, f"{name} op")
     axes = axes_of(axis, data.ndim)
-    check(0 not in axes, f"{name} cannot reduce the partition dimension: axis={axis}")
+    if 0 in axes:
+        raise NkiError(f"{name} cannot reduce the partition dimension: axis={axis}")
     program = current()
-    trailing = axes == tuple(range(data.ndim - len(axes), data.ndim))
-    check(
-        trailing or program.generation == "old",
-        f"{name} axis must be the last contiguous dim(s) of the tile. Got axis={axis}",
-    )
-    kept = data.size // int(np.prod([data.shape[a] for a in axes]))
-    check(
-        dst.size == kept and dst.shape[0] == data.shape[0],
-        f"{name} dst must hold {kept} elements in {data.shape[0]} partitions for axis={axis}, got {dst.shape}",
-    )
+    ndim = len(data.shape)
+    trailing = axes[0] == ndim - len(axes) and len(axes) == axes[-1] - axes[0] + 1
+    if not (trailing or program.generation == "old"):
+        raise NkiError(f"{name} axis must be the last contiguous dim(s) of the tile. Got axis={axis}")
+    kept = data.size // math.prod([data.shape[a] for a in axes])
+    if not (dst.size == kept and dst.shape[0] == data.shape[0]):
+        raise NkiError(
+            f"{name} dst must hold {kept} elements in {data.shape[0]} partitions for axis={axis}, got {dst.shape}"
+        )
     count(program, (name, "vector"), free_size(data))
     if found.kind == "bitvec":
         require_ints(found, data.dtype, dst.dtype)
-        check(not negate, f"{name} negate needs an arithmetic operator")
+        if negate:
+            raise NkiError(f"{name} negate needs an arithmetic operator")
         bits, valid = integers(data)
         whole = None if valid is None else valid.all(axis=axes, keepdims=True)
         assign(dst, found.fn.reduce(bits, axis=axes), valid=whole)  # type: ignore[attr-defined]
@@ -85,14 +90,10 @@ def tensor_partition_reduce(dst: Any, op: Any, data: Any, mask: Any = None) -> N
     tile(name, "dst", dst)
     tile(name, "data", data)
     found = resolve_reduction(op, f"{name} op")
-    check(
-        found.name in ("add", "maximum", "bitwise_or", "bitwise_and"),
-        f"{name} op must be add, max, bitwise_or or bitwise_and, got nl.{found.name}",
-    )
-    check(
-        dst.shape[0] == 1 and dst.size == free_size(data),
-        f"{name} dst must have 1 partition of {free_size(data)} elements, got {dst.shape}",
-    )
+    if found.name not in ("add", "maximum", "bitwise_or", "bitwise_and"):
+        raise NkiError(f"{name} op must be add, max, bitwise_or or bitwise_and, got nl.{found.name}")
+    if not (dst.shape[0] == 1 and dst.size == free_size(data)):
+        raise NkiError(f"{name} dst must have 1 partition of {free_size(data)} elements, got {dst.shape}")
     count(current(), (name, "gpsimd"), free_size(data) * data.shape[0])
     if found.kind == "bitvec":
         require_ints(found, data.dtype, dst.dtype)
@@ -115,7 +116,8 @@ def tensor_scalar_reduce(
     tile(name, "data", data)
     same_layout(name, "data", data, "dst", dst)
     first, reducer = resolve_alu(op0, f"{name} op0"), resolve_reduction(reduce_op, f"{name} reduce_op")
-    check("bitvec" not in (first.kind, reducer.kind), f"{name} does not support bitvec operators")
+    if "bitvec" in (first.kind, reducer.kind):
+        raise NkiError(f"{name} does not support bitvec operators")
     program = current()
     count(program, (name, "vector"), free_size(data), 1, 64)
     v = values(data, mask)
@@ -126,7 +128,8 @@ def tensor_scalar_reduce(
     hidden = v if mask is None else np.where(mask, v, np.float32(IDENTITY[reducer.name]))
     start = None
     if command is Cmd.load_reduce:
-        check(reduce_init is not None, f"{name} reduce_cmd.load_reduce needs reduce_init")
+        if reduce_init is None:
+            raise NkiError(f"{name} reduce_cmd.load_reduce needs reduce_init")
         start = vector(name, "reduce_init", reduce_init, data, 2)
     state = update_register(program, "vector", command, reducer, hidden, start)
     if reduce_res_negate and state is not None:
@@ -145,7 +148,8 @@ def tensor_tensor_scan(
         same_layout(name, "data0", data0, role, item)
     same_region_pair(name, "data0", data0, "data1", data1)
     first, second = resolve_alu(op0, f"{name} op0", 2), resolve_alu(op1, f"{name} op1", 2)
-    check("bitvec" not in (first.kind, second.kind), f"{name} does not support bitvec operators")
+    if "bitvec" in (first.kind, second.kind):
+        raise NkiError(f"{name} does not support bitvec operators")
     count(current(), (name, "vector"), free_size(data0), 2)
     rows = data0.shape[0]
     a, b = values(data0, mask).reshape(rows, -1), values(data1, mask).reshape(rows, -1)
@@ -162,12 +166,11 @@ def tensor_scalar_cumulative(
     tile(name, "src", src)
     same_layout(name, "src", src, "dst", dst)
     first, second = resolve_alu(op0, f"{name} op0"), resolve_alu(op1, f"{name} op1", 2)
-    check(
-        second.name in ("add", "subtract", "multiply", "maximum", "minimum"),
-        f"{name} op1 must be add, subtract, multiply, maximum or minimum, got nl.{second.name}",
-    )
+    if second.name not in ("add", "subtract", "multiply", "maximum", "minimum"):
+        raise NkiError(f"{name} op1 must be add, subtract, multiply, maximum or minimum, got nl.{second.name}")
     for role, item in (("dst", dst), ("src", src)):
-        check(item.dtype not in (I32, U32), f"{name} {role} cannot be {item.dtype}")
+        if item.dtype in (I32, U32):
+            raise NkiError(f"{name} {role} cannot be {item.dtype}")
     program = current()
     count(program, (name, "vector"), free_size(src), 2)
     command = member(reduce_cmd, Cmd, f"{name} reduce_cmd")
@@ -176,16 +179,16 @@ def tensor_scalar_cumulative(
     v = apply(first, v, operand).astype(np.float32, copy=False)
     rows = (src.shape[0], 1)
     if command is Cmd.load_reduce:
-        check(imm1 is not None, f"{name} reduce_cmd.load_reduce needs imm1")
+        if imm1 is None:
+            raise NkiError(f"{name} reduce_cmd.load_reduce needs imm1")
         start: Any = vector(name, "imm1", imm1, src, 2)
     elif command is Cmd.reset_reduce:
         start = np.float32(IDENTITY[second.name])
     else:
-        check(command is Cmd.reduce, f"{name} does not support reduce_cmd.{command.name}")
+        if command is not Cmd.reduce:
+            raise NkiError(f"{name} does not support reduce_cmd.{command.name}")
         start = program.registers.get("vector")
         start = np.float32(np.nan) if start is None else start
     result = cumulative(v, np.broadcast_to(start, rows), second)
     program.registers["vector"] = result[:, -1:].copy()
     assign(dst, result)
-
-

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..access import assign, raw
-from ..errors import check
+from ..errors import NkiError, check
 from ..program import current
 from ..tensor import NkiTensor
 from ..views import scalar_index
@@ -74,7 +74,8 @@ def register_alloc(x: Any = None) -> VirtualRegister:
 
 
 def _register(name: str, role: str, value: Any) -> None:
-    check(isinstance(value, VirtualRegister), f"{name} {role} must be a register, got {type(value).__name__}")
+    if not isinstance(value, VirtualRegister):
+        raise NkiError(f"{name} {role} must be a register, got {type(value).__name__}")
 
 
 def register_move(dst: Any, src: Any) -> None:
@@ -85,10 +86,8 @@ def register_move(dst: Any, src: Any) -> None:
 
 
 def _one(name: str, role: str, value: Any) -> None:
-    check(
-        isinstance(value, NkiTensor) and value.size == 1 and value.dtype.itemsize <= 4,
-        f"{name} {role} must be a tensor with one element, got {getattr(value, 'shape', value)}",
-    )
+    if not (isinstance(value, NkiTensor) and value.size == 1 and value.dtype.itemsize <= 4):
+        raise NkiError(f"{name} {role} must be a tensor with one element, got {getattr(value, 'shape', value)}")
 
 
 def register_load(dst: Any, src: Any) -> None:
@@ -112,7 +111,8 @@ def register_store(dst: Any, src: Any) -> None:
 
 def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any], Any], step: int = 1) -> None:
     """Call body_fun with a register holding lower, lower + step, ... below upper."""
-    check(int(step) > 0, f"fori_loop step must be positive, got {step}")
+    if int(step) <= 0:
+        raise NkiError(f"fori_loop step must be positive, got {step}")
     for i in range(scalar_index(lower), scalar_index(upper), int(step)):
         current().step(("fori_loop", "sync"), 0)
         body_fun(VirtualRegister(i))
@@ -124,8 +124,6 @@ def while_loop(init: Any, body_fun: Callable[[Any], Any]) -> None:
     while bool(condition):
         current().step(("while_loop", "sync"), 0)
         following = body_fun(condition)
-        check(
-            isinstance(following, VirtualRegister),
-            f"while_loop body must return the next condition register, got {type(following).__name__}",
-        )
+        if not isinstance(following, VirtualRegister):
+            raise NkiError(f"while_loop body must return the next condition register, got {type(following).__name__}")
         condition = following

@@ -9,7 +9,7 @@ import numpy as np
 from ..access import assign, fit, raw, store, values, written
 from ..buffers import SBUF
 from ..dtypes import F32, I32, U16, U32, Array
-from ..errors import check
+from ..errors import NkiError
 from ..program import current
 from ..tensor import NkiTensor
 from .common import count, free_size, same_layout, tile
@@ -20,17 +20,14 @@ MISSING = 0xFFFFFFFF
 def _searchable(name: str, role: str, data: Any, smallest: int = 8) -> None:
     tile(name, role, data)
     size, most = free_size(data), current().chip.search_max
-    check(
-        smallest <= size <= most, f"{name} {role} must have {smallest} to {most} elements per partition, got {size}"
-    )
+    if not (smallest <= size <= most):
+        raise NkiError(f"{name} {role} must have {smallest} to {most} elements per partition, got {size}")
 
 
 def _eight(name: str, role: str, value: Any, data: NkiTensor) -> None:
     tile(name, role, value)
-    check(
-        free_size(value) == 8 and value.shape[0] == data.shape[0],
-        f"{name} {role} must have 8 elements in {data.shape[0]} partitions, got {value.shape}",
-    )
+    if not (free_size(value) == 8 and value.shape[0] == data.shape[0]):
+        raise NkiError(f"{name} {role} must have 8 elements in {data.shape[0]} partitions, got {value.shape}")
 
 
 def max8(dst: Any, src: Any, mask: Any = None) -> None:
@@ -51,7 +48,8 @@ def nc_find_index8(dst: Any, data: Any, vals: Any, mask: Any = None) -> None:
     _searchable(name, "data", data)
     _eight(name, "vals", vals, data)
     _eight(name, "dst", dst, data)
-    check(dst.dtype in (U16, U32), f"{name} dst must be uint16 or uint32, got {dst.dtype}")
+    if dst.dtype not in (U16, U32):
+        raise NkiError(f"{name} dst must be uint16 or uint32, got {dst.dtype}")
     count(current(), (name, "vector"), free_size(data))
     v, wanted = values(data, mask), values(vals).reshape(data.shape[0], 8)
     flat = v.reshape(v.shape[0], -1)
@@ -93,7 +91,8 @@ def nc_match_replace8(dst: Any, data: Any, vals: Any, imm: Any, dst_idx: Any = N
     assign(dst, flat.reshape(dst.shape), mask=mask)
     if dst_idx is not None:
         _eight(name, "dst_idx", dst_idx, data)
-        check(dst_idx.dtype in (U16, U32), f"{name} dst_idx must be uint16 or uint32, got {dst_idx.dtype}")
+        if dst_idx.dtype not in (U16, U32):
+            raise NkiError(f"{name} dst_idx must be uint16 or uint32, got {dst_idx.dtype}")
         assign(dst_idx, (places & dst_idx.dtype.high).astype(dst_idx.dtype.np))
 
 
@@ -101,8 +100,10 @@ def _indices(name: str, index: NkiTensor, limit: int) -> Array:
     numbers = raw(index).astype(np.int64)
     bad = (numbers < 0) | (numbers >= limit)
     flags = written(index)
-    check(flags is None, f"{name} index tile `{index.name}` is not fully written")
-    check(not bad.any(), f"{name} index {numbers[bad][:1]} out of range for {limit} elements per partition")
+    if flags is not None:
+        raise NkiError(f"{name} index tile `{index.name}` is not fully written")
+    if bad.any():
+        raise NkiError(f"{name} index {numbers[bad][:1]} out of range for {limit} elements per partition")
     return numbers
 
 
@@ -111,16 +112,17 @@ def nc_n_gather(dst: Any, data: Any, indices: Any) -> None:
     name = "nc_n_gather"
     for role, item in (("dst", dst), ("data", data), ("indices", indices)):
         tile(name, role, item, (SBUF,))
-        check(
-            item.shape[0] == data.shape[0], f"{name} {role} must have {data.shape[0]} partitions, got {item.shape}"
+        if item.shape[0] != data.shape[0]:
+            raise NkiError(f"{name} {role} must have {data.shape[0]} partitions, got {item.shape}")
+    if indices.dtype is not U32:
+        raise NkiError(f"{name} indices must be uint32, got {indices.dtype}")
+    if dst.dtype is not data.dtype:
+        raise NkiError(f"{name} dst dtype must match data, got {dst.dtype} and {data.dtype}")
+    if free_size(dst) != free_size(indices):
+        raise NkiError(
+            f"{name} dst and indices must have the same number of elements per partition, got {dst.shape} and "
+            f"{indices.shape}"
         )
-    check(indices.dtype is U32, f"{name} indices must be uint32, got {indices.dtype}")
-    check(dst.dtype is data.dtype, f"{name} dst dtype must match data, got {dst.dtype} and {data.dtype}")
-    check(
-        free_size(dst) == free_size(indices),
-        f"{name} dst and indices must have the same number of elements per partition, got {dst.shape} and "
-        f"{indices.shape}",
-    )
     count(current(), (name, "gpsimd"), free_size(indices), 1, 150)
     picks = _indices(name, indices, free_size(data)).reshape(data.shape[0], -1)
     source = raw(data).reshape(data.shape[0], -1)
@@ -134,26 +136,28 @@ def gathered_locally(src: NkiTensor, index: NkiTensor, per: int, valid_count: in
     name = "local_gather"
     tile(name, "src_buffer", src, (SBUF,))
     tile(name, "index", index, (SBUF,))
-    check(index.dtype is U16, f"{name} index must be uint16, got {index.dtype}")
-    check(
-        src.shape[0] == index.shape[0] and src.shape[0] % 16 == 0,
-        f"{name} src_buffer and index must have the same partition count, a multiple of 16, got {src.shape} and "
-        f"{index.shape}",
-    )
-    check(per in (1, 2, 4, 8, 16, 32), f"{name} num_elem_per_idx must be 1, 2, 4, 8, 16 or 32, got {per}")
+    if index.dtype is not U16:
+        raise NkiError(f"{name} index must be uint16, got {index.dtype}")
+    if not (src.shape[0] == index.shape[0] and src.shape[0] % 16 == 0):
+        raise NkiError(
+            f"{name} src_buffer and index must have the same partition count, a multiple of 16, got {src.shape} and "
+            f"{index.shape}"
+        )
+    if per not in (1, 2, 4, 8, 16, 32):
+        raise NkiError(f"{name} num_elem_per_idx must be 1, 2, 4, 8, 16 or 32, got {per}")
     most = free_size(index) * 16
     total = most if valid_count is None else int(valid_count)
-    check(0 < total <= most, f"{name} num_valid_indices must be 1 to {most}, got {total}")
-    check(total <= 4096, f"{name} takes at most 4096 indices per core, got {total}")
+    if not (0 < total <= most):
+        raise NkiError(f"{name} num_valid_indices must be 1 to {most}, got {total}")
+    if total > 4096:
+        raise NkiError(f"{name} takes at most 4096 indices per core, got {total}")
     flat = raw(src).reshape(src.shape[0], -1)
     table = raw(index).reshape(index.shape[0], -1).astype(np.int64)
     result = np.empty((src.shape[0], total, per), flat.dtype)
     for start in range(0, src.shape[0], 16):
         picks = table[start : start + 16].flatten(order="F")[:total]
-        check(
-            int(picks.max()) + per <= flat.shape[1],
-            f"{name} index {int(picks.max())} out of range for {flat.shape[1]} elements per partition",
-        )
+        if int(picks.max()) + per > flat.shape[1]:
+            raise NkiError(f"{name} index {int(picks.max())} out of range for {flat.shape[1]} elements per partition")
         result[start : start + 16] = flat[start : start + 16, picks[:, None] + np.arange(per)]
     count(current(), (name, "gpsimd"), total * per, 1, 150)
     return result
@@ -165,30 +169,29 @@ def local_gather(
     """dst = runs of num_elem_per_idx elements from the element offsets in `index`, by groups of 16 partitions."""
     tile("local_gather", "dst", dst, (SBUF,))
     picked = gathered_locally(src_buffer, index, int(num_elem_per_idx), num_valid_indices)
-    check(
-        dst.dtype is src_buffer.dtype,
-        f"local_gather dst dtype must match src_buffer, got {dst.dtype} and {src_buffer.dtype}",
-    )
-    check(
-        dst.size == picked.size and dst.shape[0] == picked.shape[0],
-        f"local_gather dst must hold {picked[0].size} elements in {picked.shape[0]} partitions, got {dst.shape}",
-    )
+    if dst.dtype is not src_buffer.dtype:
+        raise NkiError(f"local_gather dst dtype must match src_buffer, got {dst.dtype} and {src_buffer.dtype}")
+    if not (dst.size == picked.size and dst.shape[0] == picked.shape[0]):
+        raise NkiError(
+            f"local_gather dst must hold {picked[0].size} elements in {picked.shape[0]} partitions, got {dst.shape}"
+        )
     store(dst, fit(picked, dst.shape))
 
 
 def nonzero_with_count(dst: Any, src: Any, index_offset: int = 0, padding_val: int = -1) -> None:
     """Every 16th partition of dst = indices of src's nonzero elements, padding, and their count."""
     name = "nonzero_with_count"
-    check(current().chip.generation >= 3, f"{name} is only supported for NeuronCore-v3 or newer")
+    if current().chip.generation < 3:
+        raise NkiError(f"{name} is only supported for NeuronCore-v3 or newer")
     tile(name, "dst", dst, (SBUF,))
     tile(name, "src", src, (SBUF,))
-    check(src.dtype in (F32, I32), f"{name} src must be float32 or int32, got {src.dtype}")
-    check(dst.dtype is I32, f"{name} dst must be int32, got {dst.dtype}")
+    if src.dtype not in (F32, I32):
+        raise NkiError(f"{name} src must be float32 or int32, got {src.dtype}")
+    if dst.dtype is not I32:
+        raise NkiError(f"{name} dst must be int32, got {dst.dtype}")
     n = free_size(src)
-    check(
-        dst.shape[0] == src.shape[0] and free_size(dst) == n + 1,
-        f"{name} dst must hold {n + 1} elements in {src.shape[0]} partitions, got {dst.shape}",
-    )
+    if not (dst.shape[0] == src.shape[0] and free_size(dst) == n + 1):
+        raise NkiError(f"{name} dst must hold {n + 1} elements in {src.shape[0]} partitions, got {dst.shape}")
     count(current(), (name, "gpsimd"), n, 1, 150)
     flat = raw(src).reshape(src.shape[0], -1)
     result = np.full((dst.shape[0], n + 1), int(padding_val), np.int32)
@@ -203,10 +206,10 @@ def nonzero_with_count(dst: Any, src: Any, index_offset: int = 0, padding_val: i
 def bounds_of_segments(ids: Array) -> tuple[Array, Array]:
     """(start, end) of the run of equal ids that each element belongs to; (n, -1) for id 0."""
     n = ids.size
-    changes = np.flatnonzero(ids[1:] != ids[:-1]) + 1
+    changes: Array = np.flatnonzero(ids[1:] != ids[:-1]) + 1
     starts = np.concatenate([[0], changes])
     ends = np.concatenate([changes, [n]])
-    run = np.repeat(np.arange(starts.size), ends - starts)
+    run: Array = np.repeat(np.arange(starts.size), ends - starts)
     return np.where(ids == 0, n, starts[run]), np.where(ids == 0, -1, ends[run])
 
 
@@ -215,13 +218,14 @@ def sequence_bounds(dst: Any, segment_ids: Any) -> None:
     name = "sequence_bounds"
     tile(name, "dst", dst)
     tile(name, "segment_ids", segment_ids)
-    check(segment_ids.shape[0] == 1, f"{name} segment_ids must have 1 partition, got {segment_ids.shape}")
+    if segment_ids.shape[0] != 1:
+        raise NkiError(f"{name} segment_ids must have 1 partition, got {segment_ids.shape}")
     for role, item in (("dst", dst), ("segment_ids", segment_ids)):
-        check(item.dtype in (F32, I32), f"{name} {role} must be float32 or int32, got {item.dtype}")
+        if item.dtype not in (F32, I32):
+            raise NkiError(f"{name} {role} must be float32 or int32, got {item.dtype}")
     n = free_size(segment_ids)
-    check(
-        dst.shape[0] == 1 and dst.size == 2 * n, f"{name} dst must have shape (1, 2, {n}), got {dst.shape}"
-    )
+    if not (dst.shape[0] == 1 and dst.size == 2 * n):
+        raise NkiError(f"{name} dst must have shape (1, 2, {n}), got {dst.shape}")
     count(current(), (name, "gpsimd"), n, 1, 150)
     start, end = bounds_of_segments(raw(segment_ids).reshape(-1))
     assign(dst, np.stack([start, end]).astype(np.float32).reshape(dst.shape))

@@ -10,7 +10,7 @@ from ..access import assign, fit, raw, store, values, written
 from ..buffers import PSUM, SBUF
 from ..dtypes import BOOL, F32, I8, I16, U8, U16, U32, Array, DType
 from ..enums import member, reduce_cmd
-from ..errors import NkiError, check
+from ..errors import NkiError
 from ..ops import OPS, resolve, resolve_reduction
 from ..program import current
 from ..tensor import NkiTensor
@@ -26,16 +26,15 @@ COMPARISONS = {"equal", "not_equal", "less", "less_equal", "greater", "greater_e
 def pattern_values(name: str, dst: NkiTensor, pattern: Any, offset: Any, channel_multiplier: Any) -> Array:
     """offset + p * channel_multiplier + sum of index * step over the pattern, int64 of shape (P, F)."""
     pairs = [(scalar_index(step), scalar_index(num)) for step, num in pattern]
-    check(0 < len(pairs) <= 4, f"{name} pattern takes 1 to 4 [step, num] pairs, got {len(pairs)}")
+    if not (0 < len(pairs) <= 4):
+        raise NkiError(f"{name} pattern takes 1 to 4 [step, num] pairs, got {len(pairs)}")
     size = int(np.prod([num for _, num in pairs]))
-    check(
-        size == free_size(dst),
-        f"{name} pattern has {size} elements, but a partition of the tile holds {free_size(dst)}",
-    )
-    total = np.zeros((1,) * len(pairs), np.int64)
+    if size != free_size(dst):
+        raise NkiError(f"{name} pattern has {size} elements, but a partition of the tile holds {free_size(dst)}")
+    total: Array = np.zeros((1,) * len(pairs), np.int64)
     for axis, (step, num) in enumerate(pairs):
         total = total + (np.arange(num) * step).reshape([-1 if a == axis else 1 for a in range(len(pairs))])
-    rows = np.arange(dst.shape[0])[:, None] * scalar_index(channel_multiplier)
+    rows: Array = np.arange(dst.shape[0])[:, None] * scalar_index(channel_multiplier)
     return scalar_index(offset) + rows + total.reshape(1, -1)
 
 
@@ -69,8 +68,10 @@ def affine_select(
     tile(name, "on_true_tile", on_true_tile, (SBUF,))
     same_layout(name, "on_true_tile", on_true_tile, "dst", dst)
     op = OPS["equal"] if cmp_op is None else resolve(cmp_op, f"{name} cmp_op")
-    check(op.name in COMPARISONS, f"{name} cmp_op must be a comparison, got nl.{op.name}")
-    check(not isinstance(on_false_value, NkiTensor), f"{name} on_false_value must be a number")
+    if op.name not in COMPARISONS:
+        raise NkiError(f"{name} cmp_op must be a comparison, got nl.{op.name}")
+    if isinstance(on_false_value, NkiTensor):
+        raise NkiError(f"{name} on_false_value must be a number")
     numbers = pattern_values(name, dst, pattern, offset, channel_multiplier)
     count(current(), (name, "gpsimd"), free_size(dst), 1, 150)
     _pick(dst, op.fn(numbers, 0), on_true_tile, on_false_value, mask)
@@ -79,10 +80,10 @@ def affine_select(
 def select_predicate(dst: Any, predicate: Array, on_true_tile: Any, on_false_value: Any, mask: Any = None) -> None:
     """The old generation's affine_select: the predicate comes as an index expression."""
     tile("affine_select", "on_true_tile", on_true_tile)
-    check(
-        np.broadcast_shapes(predicate.shape, on_true_tile.shape) == on_true_tile.shape,
-        f"affine_select pred of shape {predicate.shape} does not fit a tile of shape {on_true_tile.shape}",
-    )
+    if np.broadcast_shapes(predicate.shape, on_true_tile.shape) != on_true_tile.shape:
+        raise NkiError(
+            f"affine_select pred of shape {predicate.shape} does not fit a tile of shape {on_true_tile.shape}"
+        )
     count(current(), ("affine_select", "gpsimd"), free_size(on_true_tile), 1, 150)
     _pick(dst, np.broadcast_to(predicate, on_true_tile.shape), on_true_tile, on_false_value, mask)
 
@@ -95,11 +96,13 @@ def range_select(
     """dst = on_true_tile where both comparisons of the free index with the bounds hold, else the smallest float32."""
     name = "range_select"
     program = current()
-    check(program.chip.generation >= 3, f"{name} is only supported for NeuronCore-v3 or newer")
+    if program.chip.generation < 3:
+        raise NkiError(f"{name} is only supported for NeuronCore-v3 or newer")
     tile(name, "dst", dst)
     tile(name, "on_true_tile", on_true_tile)
     same_layout(name, "on_true_tile", on_true_tile, "dst", dst)
-    check(on_true_tile.dtype.kind == "f", f"{name} on_true_tile must be a float type, got {on_true_tile.dtype}")
+    if on_true_tile.dtype.kind != "f":
+        raise NkiError(f"{name} on_true_tile must be a float type, got {on_true_tile.dtype}")
     count(program, (name, "vector"), free_size(dst))
     v = values(on_true_tile, mask)
     flat = v.reshape(v.shape[0], -1)
@@ -107,28 +110,31 @@ def range_select(
     condition: Any = True
     for role, comparison, bound in (("0", comp_op0, bound0), ("1", comp_op1, bound1)):
         op = resolve(comparison, f"{name} comp_op{role}")
-        check(
-            op.name in COMPARISONS - {"not_equal"}, f"{name} comp_op{role} must be a comparison, got nl.{op.name}"
-        )
+        if op.name not in COMPARISONS - {"not_equal"}:
+            raise NkiError(f"{name} comp_op{role} must be a comparison, got nl.{op.name}")
         tile(name, f"bound{role}", bound)
-        check(bound.dtype is F32, f"{name} bound{role} must be float32, got {bound.dtype}")
+        if bound.dtype is not F32:
+            raise NkiError(f"{name} bound{role} must be float32, got {bound.dtype}")
         condition = condition & op.fn(index, vector(name, f"bound{role}", bound, on_true_tile, 2))
     result = np.where(condition, flat, FP32_MIN)
     assign(dst, result.reshape(dst.shape), mask=mask)
     if reduce_res is not None:
         reducer = OPS["maximum"] if reduce_op is None else resolve_reduction(reduce_op, f"{name} reduce_op")
-        check(reducer.name == "maximum", f"{name} reduce_op must be nl.maximum, got nl.{reducer.name}")
+        if reducer.name != "maximum":
+            raise NkiError(f"{name} reduce_op must be nl.maximum, got nl.{reducer.name}")
         state = update_register(program, "vector", Cmd.reset_reduce, reducer, result)
         write_register(reduce_res, state, on_true_tile, name)
 
 
 def _require(name: str, role: str, dtype: DType, allowed: tuple[DType, ...]) -> None:
-    check(dtype in allowed, f"{name} {role} dtype must be one of {[str(d) for d in allowed]}, got {dtype}")
+    if dtype not in allowed:
+        raise NkiError(f"{name} {role} dtype must be one of {[str(d) for d in allowed]}, got {dtype}")
 
 
 def _one_psum(name: str, first: str, a: Any, second: str, b: Any) -> None:
     both = isinstance(a, NkiTensor) and a.buffer is PSUM and b.buffer is PSUM
-    check(not both, f"{name} {first} and {second} cannot both be in psum")
+    if both:
+        raise NkiError(f"{name} {first} and {second} cannot both be in psum")
 
 
 def select_reduce(
@@ -142,7 +148,8 @@ def select_reduce(
         same_layout(name, role, item, "dst", dst)
     _require(name, "predicate", predicate.dtype, (I8, U8, I16, U16, BOOL))
     _one_psum(name, "on_true", on_true, "predicate", predicate)
-    check(on_true.dtype.name not in ("tfloat32", "int32", "uint32"), f"{name} on_true cannot be {on_true.dtype}")
+    if on_true.dtype.name in ("tfloat32", "int32", "uint32"):
+        raise NkiError(f"{name} on_true cannot be {on_true.dtype}")
     program = current()
     count(program, (name, "vector"), free_size(dst))
     condition = fit(values(predicate, mask), dst.shape) != 0
@@ -152,7 +159,8 @@ def select_reduce(
     command = member(reduce_cmd, Cmd, f"{name} reduce_cmd")
     if reduce_res is not None or command is not Cmd.idle:
         reducer = OPS["maximum"] if reduce_op is None else resolve_reduction(reduce_op, f"{name} reduce_op")
-        check(reducer.name == "maximum", f"{name} reduce_op must be nl.maximum, got nl.{reducer.name}")
+        if reducer.name != "maximum":
+            raise NkiError(f"{name} reduce_op must be nl.maximum, got nl.{reducer.name}")
         write_register(reduce_res, update_register(program, "vector", command, reducer, v), dst, name)
 
 
@@ -175,12 +183,11 @@ def tensor_copy_predicated(dst: Any, src: Any, predicate: Any, reverse_pred: boo
     if isinstance(src, NkiTensor):
         tile(name, "src", src)
         same_layout(name, "src", src, "dst", dst)
-        check(src.dtype is dst.dtype, f"{name} src and dst must have the same dtype, got {src.dtype} and {dst.dtype}")
+        if src.dtype is not dst.dtype:
+            raise NkiError(f"{name} src and dst must have the same dtype, got {src.dtype} and {dst.dtype}")
         valid = written(src)
         store(dst, fit(raw(src), dst.shape), mask=condition, valid=None if valid is None else fit(valid, dst.shape))
     elif isinstance(src, (int, float, np.number)):
         assign(dst, np.asarray(src, np.float32), mask=condition)
     else:
         raise NkiError(f"{name} src must be a tile or a number, got {type(src).__name__}")
-
-

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..access import raw, store, written
 from ..buffers import SBUF
-from ..errors import NkiError, check
+from ..errors import NkiError
 from ..program import Program, current
 from ..views import scalar_index
 from .common import count, free_size, same_layout, tile
@@ -22,15 +22,16 @@ def nc_stream_shuffle(dst: Any, src: Any, shuffle_mask: Any, mask: Any = None) -
     tile(name, "dst", dst)
     tile(name, "src", src)
     picks = [scalar_index(m) for m in shuffle_mask]
-    check(len(picks) == 32, f"{name} shuffle_mask must have 32 elements, got {len(picks)}")
-    check(
-        all(0 <= m < 32 or m == KEEP for m in picks), f"{name} shuffle_mask must hold 0 to 31 or 255, got {picks}"
-    )
-    check(dst.dtype is src.dtype, f"{name} dst and src must have the same dtype, got {dst.dtype} and {src.dtype}")
-    check(
-        free_size(dst) == free_size(src),
-        f"{name} dst and src must have the same number of elements per partition, got {dst.shape} and {src.shape}",
-    )
+    if len(picks) != 32:
+        raise NkiError(f"{name} shuffle_mask must have 32 elements, got {len(picks)}")
+    if not all(0 <= m < 32 or m == KEEP for m in picks):
+        raise NkiError(f"{name} shuffle_mask must hold 0 to 31 or 255, got {picks}")
+    if dst.dtype is not src.dtype:
+        raise NkiError(f"{name} dst and src must have the same dtype, got {dst.dtype} and {src.dtype}")
+    if free_size(dst) != free_size(src):
+        raise NkiError(
+            f"{name} dst and src must have the same number of elements per partition, got {dst.shape} and {src.shape}"
+        )
     count(current(), (name, "vector"), free_size(dst))
     source = raw(src)
     source = source.reshape(source.shape[0], -1).copy()
@@ -45,7 +46,8 @@ def nc_stream_shuffle(dst: Any, src: Any, shuffle_mask: Any, mask: Any = None) -
                 if src.shape[0] > 32:
                     raise NkiError(f"{name} shuffle_mask[{p % 32}]={pick} reads partition {rows[p]} of {src.shape}")
                 rows[p] = pick
-                check(pick < src.shape[0], f"{name} shuffle_mask[{p % 32}]={pick} exceeds src of shape {src.shape}")
+                if pick >= src.shape[0]:
+                    raise NkiError(f"{name} shuffle_mask[{p % 32}]={pick} exceeds src of shape {src.shape}")
     result = source[rows].reshape(dst.shape)
     where = None if not keep.any() else np.broadcast_to(~keep.reshape((-1,) + (1,) * (dst.ndim - 1)), dst.shape)
     where = mask if where is None else where if mask is None else where & mask
@@ -56,8 +58,10 @@ def nc_stream_shuffle(dst: Any, src: Any, shuffle_mask: Any, mask: Any = None) -
 
 
 def _pair(program: Program, name: str) -> Any:
-    check(program.chip.generation >= 3, f"{name} is only supported for NeuronCore-v3 or newer")
-    check(program.launch.rendezvous is not None, f"{name} needs a kernel launched on LNC 2, as in kernel[2](...)")
+    if program.chip.generation < 3:
+        raise NkiError(f"{name} is only supported for NeuronCore-v3 or newer")
+    if program.launch.rendezvous is None:
+        raise NkiError(f"{name} needs a kernel launched on LNC 2, as in kernel[2](...)")
     return program.launch.rendezvous
 
 
@@ -65,8 +69,10 @@ def core_barrier(data: Any, cores: Any, engine: Any = None) -> None:
     """Wait until both cores are here."""
     program = current()
     pair = _pair(program, "core_barrier")
-    check(tuple(cores) == (0, 1), f"core_barrier cores must be (0, 1), got {tuple(cores)}")
-    check(not data.on_chip, f"core_barrier data must be in shared_hbm, got {data.buffer}")
+    if tuple(cores) != (0, 1):
+        raise NkiError(f"core_barrier cores must be (0, 1), got {tuple(cores)}")
+    if data.on_chip:
+        raise NkiError(f"core_barrier data must be in shared_hbm, got {data.buffer}")
     program.step(("core_barrier", "gpsimd"), 64)
     pair.meet(program.rank, "core_barrier")
 
@@ -78,10 +84,13 @@ def sendrecv(src: Any, dst: Any, send_to_rank: Any, recv_from_rank: Any, pipe_id
     tile("sendrecv", "src", src, (SBUF,))
     tile("sendrecv", "dst", dst, (SBUF,))
     same_layout("sendrecv", "src", src, "dst", dst)
-    check(src.dtype is dst.dtype, f"sendrecv src and dst must have the same dtype, got {src.dtype} and {dst.dtype}")
+    if src.dtype is not dst.dtype:
+        raise NkiError(f"sendrecv src and dst must have the same dtype, got {src.dtype} and {dst.dtype}")
     to, source = scalar_index(send_to_rank), scalar_index(recv_from_rank)
-    check(to in (0, 1) and source in (0, 1), f"sendrecv ranks must be 0 or 1, got {to} and {source}")
-    check(to == source, f"sendrecv between two cores must send to and receive from the same rank, got {to} and {source}")
+    if not (to in (0, 1) and source in (0, 1)):
+        raise NkiError(f"sendrecv ranks must be 0 or 1, got {to} and {source}")
+    if to != source:
+        raise NkiError(f"sendrecv between two cores must send to and receive from the same rank, got {to} and {source}")
     program.step(("sendrecv", "dma"), 0)
     program.dma_bytes += src.size * src.dtype.itemsize
     flags = written(src)
@@ -90,5 +99,6 @@ def sendrecv(src: Any, dst: Any, send_to_rank: Any, recv_from_rank: Any, pipe_id
         theirs = mine
     else:
         theirs = pair.meet(program.rank, ("sendrecv", scalar_index(pipe_id)), mine)
-    check(theirs[0].size == dst.size, f"sendrecv received {theirs[0].size} elements for a tile of {dst.size}")
+    if theirs[0].size != dst.size:
+        raise NkiError(f"sendrecv received {theirs[0].size} elements for a tile of {dst.size}")
     store(dst, theirs[0], valid=None if src.dtype.kind == "f" else theirs[1])

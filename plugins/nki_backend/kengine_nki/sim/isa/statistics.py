@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..access import assign, values
-from ..errors import check
+from ..errors import NkiError
 from ..program import current
 from .common import count, free_size, tile
 
@@ -18,14 +18,12 @@ def bn_stats(dst: Any, data: Any, mask: Any = None) -> None:
     tile("bn_stats", "data", data)
     program = current()
     size = free_size(data)
-    check(
-        size <= program.chip.bn_stats_max,
-        f"bn_stats data has {size} elements per partition, more than bn_stats_fmax={program.chip.bn_stats_max}",
-    )
-    check(
-        dst.shape[0] == data.shape[0] and free_size(dst) == 6,
-        f"bn_stats dst must have 6 elements in {data.shape[0]} partitions, got {dst.shape}",
-    )
+    if size > program.chip.bn_stats_max:
+        raise NkiError(
+            f"bn_stats data has {size} elements per partition, more than bn_stats_fmax={program.chip.bn_stats_max}"
+        )
+    if not (dst.shape[0] == data.shape[0] and free_size(dst) == 6):
+        raise NkiError(f"bn_stats dst must have 6 elements in {data.shape[0]} partitions, got {dst.shape}")
     count(program, ("bn_stats", "vector"), size)
     v = values(data, mask).reshape(data.shape[0], -1).astype(np.float64)
     keep = np.ones(v.shape, bool) if mask is None else np.broadcast_to(mask, data.shape).reshape(v.shape)
@@ -44,11 +42,10 @@ def bn_aggr(dst: Any, data: Any) -> None:
     tile("bn_aggr", "dst", dst)
     tile("bn_aggr", "data", data)
     size = free_size(data)
-    check(size % 3 == 0, f"bn_aggr data must hold triples, got {size} elements per partition")
-    check(
-        dst.shape[0] == data.shape[0] and free_size(dst) == 2,
-        f"bn_aggr dst must have 2 elements in {data.shape[0]} partitions, got {dst.shape}",
-    )
+    if size % 3 != 0:
+        raise NkiError(f"bn_aggr data must hold triples, got {size} elements per partition")
+    if not (dst.shape[0] == data.shape[0] and free_size(dst) == 2):
+        raise NkiError(f"bn_aggr dst must have 2 elements in {data.shape[0]} partitions, got {dst.shape}")
     count(current(), ("bn_aggr", "vector"), size, 13 / 3)
     v = values(data).reshape(data.shape[0], -1, 3).astype(np.float64)
     number, means, spread = v[..., 0], v[..., 1], v[..., 2]

@@ -55,7 +55,6 @@ def write(stream: Any, value: Any) -> None:
 def spread(values: list[Any]) -> list[Any]:
     """Tensors (as torch tensors on the host) into one page-aligned arena, as `Array`s; other values as they are."""
     import torch
-
     from kengine.array import Array, span
     from kengine.model import TensorSpec
 
@@ -64,7 +63,10 @@ def spread(values: list[Any]) -> list[Any]:
     for value in values:
         if isinstance(value, torch.Tensor):
             spec = TensorSpec(
-                str(value.dtype).removeprefix("torch."), tuple(value.shape), tuple(value.stride()), value.storage_offset()
+                str(value.dtype).removeprefix("torch."),
+                tuple(value.shape),
+                tuple(value.stride()),
+                value.storage_offset(),
             )
             specs.append(spec)
             sizes.append(sizes[-1] + (span(spec) + 511) // 256 * 256)
@@ -86,7 +88,6 @@ def spread(values: list[Any]) -> list[Any]:
 
 def serve(request: dict[str, Any]) -> dict[str, Any]:
     import torch
-
     from kengine.errors import CandidateFault
     from kengine.model import CaseView, Mode, Target
     from kengine.plugins.hooks import Inputs
@@ -97,10 +98,14 @@ def serve(request: dict[str, Any]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         workdir = Path(folder)
         os.environ["TRITON_CACHE_DIR"] = request.get("cache") or str(workdir / "cache")
+        names, values = list(request["state"]), list(request["state"].values())
         samples = [
-            Inputs(tuple(spread(args)), tuple(request.get("init", ())), destination=tuple(spread(request["destination"])))
+            Inputs(
+                tuple(spread(args)), tuple(request["init"]), dict(zip(names, spread(values))),
+                tuple(spread(request["destination"])),
+            )
             for args in request["samples"]
-        ]
+        ]  # fmt: skip
         try:
             artifact = plugin.kengine_compile(request["candidate"], request["view"], target, samples, workdir)
             reply["artifact"] = artifact

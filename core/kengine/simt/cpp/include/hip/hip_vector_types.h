@@ -1,0 +1,1 @@
+#pragma once  // its content is always included

@@ -1,0 +1,14 @@
+// hipRAND's names for the same generators.
+#pragma once
+#include "../curand_kernel.h"
+typedef curandState hiprandState;
+typedef curandState hiprandState_t;
+typedef curandStatePhilox4_32_10_t hiprandStatePhilox4_32_10_t;
+#define hiprand_init curand_init
+#define hiprand curand
+#define hiprand_uniform curand_uniform
+#define hiprand_uniform4 curand_uniform4
+#define hiprand_uniform_double curand_uniform_double
+#define hiprand_normal curand_normal
+#define hiprand_normal2 curand_normal2
+#define hiprand_normal4 curand_normal4

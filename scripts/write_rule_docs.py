@@ -1,0 +1,54 @@
+"""Write docs/rules.md from the docstrings of the lint rules; a test compares the two."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+from kengine.lint.rule import SECTIONS, Rule
+from kengine.lint.rules import RULES
+
+ROOT = Path(__file__).resolve().parents[1]
+INTRODUCTION = """\
+# Lint rules
+
+Lint looks at the text of a candidate; nothing is executed. A `reject` ends the run with `lint_rejected`, a `warn` is
+only reported. Comments never count, and strings count only where code uses them as names. A candidate cannot switch a
+rule off; the command line (`--select`, `--ignore`) can, and the verdict says so. A task may permit single names with
+`allow = ["torch.compile"]` in its block.
+
+Rules are tripwires, not verdicts: what they do not see, the integrity checks look for while the kernel runs.
+
+This page is written by `scripts/write_rule_docs.py`.
+"""
+
+
+def render() -> str:
+    """The whole page."""
+    from kengine_triton.lint.rules import RULES as TRITON
+
+    parts = [INTRODUCTION, "| code | name | severity |\n|---|---|---|"]
+    for rule in (*RULES, *TRITON):
+        anchor = f"{rule.code} {rule.name}".lower().replace(" ", "-")
+        parts[-1] += f"\n| [{rule.code}](#{anchor}) | {rule.name} | {rule.severity} |"
+    parts[-1] += "\n"
+    parts += [_page(rule) for rule in (*RULES, *TRITON)]
+    return "\n".join(parts)
+
+
+def _page(rule: Rule) -> str:
+    sections = rule.sections
+    lines = [f"## {rule.code} {rule.name}", "", sections[""].strip(), "", f"Severity: {rule.severity}.", ""]
+    for title in SECTIONS:
+        text = sections[title]
+        lines += [f"**{title}**", ""]
+        if text.startswith("    "):
+            lines += ["```python", textwrap.dedent(text).strip("\n"), "```", ""]
+        else:
+            lines += [text.strip(), ""]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    (ROOT / "docs").mkdir(exist_ok=True)
+    (ROOT / "docs" / "rules.md").write_text(render())

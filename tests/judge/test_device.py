@@ -1,0 +1,128 @@
+"""The judge's device path on a stand-in: device memory is host memory in torch tensors, torch does the sums."""
+
+from __future__ import annotations
+
+import pytest
+from kengine import codec
+from kengine.judge import arena
+from kengine.model import Comparison
+
+torch = pytest.importorskip("torch")
+
+
+class StandIn(arena.HostArena):
+    """A host arena seen through a flat uint8 tensor, as device memory is."""
+
+    @property
+    def view(self):
+        return torch.frombuffer(self._map, dtype=torch.uint8)
+
+
+@pytest.fixture
+def device_bench(bench, monkeypatch):
+    monkeypatch.setitem(arena.PLACES, "cuda", "cpu")
+    make = {"cuda": StandIn, "cpu": arena.HostArena}
+    monkeypatch.setattr(arena, "make_arena", lambda device, nbytes: make[device](nbytes))
+    monkeypatch.setattr(arena, "require_device", lambda device: None)
+    monkeypatch.setattr(arena, "synchronize", lambda device: None)
+    ask = bench.ask
+
+    def on_device(op, **body):
+        if op == "open":
+            body["device"] = "cuda"
+        return ask(op, **body)
+
+    monkeypatch.setattr(bench, "ask", on_device)
+    return bench
+
+
+TASKS = {
+    "rmsnorm": (
+        "def reference(x, w):\n    return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * w\n",
+        lambda x, w: x * torch.rsqrt((x * x).sum(-1, keepdim=True) / x.shape[1] + 1e-6) * w,
+    ),
+    "sum": ("def reference(x, w):\n    return (x * w).sum()\n", lambda x, w: (x @ w).sum()),
+    "topk": ("def reference(x, w):\n    return torch.topk(x * w, 3)\n", lambda x, w: tuple(torch.topk(x * w, 3))),
+    "mask": ("def reference(x, w):\n    return x > w\n", lambda x, w: x > w),
+    "sqrt": ("def reference(x, w):\n    return torch.sqrt(x) * w\n", lambda x, w: torch.sqrt(x) * w),
+    "fft": (
+        "def reference(x, w):\n    return torch.fft.rfft(x * w)\n",
+        lambda x, w: torch.fft.fft(x * w)[:, :49].clone(),
+    ),
+}
+HEAD = """
+import torch
+def make_inputs(seed, device, dtype="float32"):
+    g = torch.Generator().manual_seed(seed)
+    d = getattr(torch, dtype)
+    return [torch.randn(16, 96, generator=g).to(d), (torch.rand(96, generator=g) + 0.5).to(d)]
+"""
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_right_and_wrong(device_bench, make_task, name):
+    body, candidate = TASKS[name]
+    opened = device_bench.open(make_task(HEAD + body), screen=True)
+    assert opened["ok"], opened
+    for case, c in device_bench.run_all(candidate).items():
+        assert c.ok, (case, c)
+    for case, c in device_bench.run_all(lambda x, w: _poisoned(candidate(x, w))).items():
+        assert not c.ok and c.problem, case
+
+
+def _poisoned(value):
+    if isinstance(value, tuple):
+        return tuple(_poisoned(v) for v in value)
+    if value.dtype == torch.bool:
+        return ~value
+    return torch.full_like(value, -7)
+
+
+def test_host_and_device_agree(device_bench, bench, make_task):
+    task = make_task(HEAD + TASKS["rmsnorm"][0], cases=[{"name": "h", "params": {"dtype": "float16"}}])
+    results = []
+    for device in ("cuda", "cpu"):
+        body = {"task": codec.to_json(task), "salt": "00" * 8, "device": device, "cases": None, "screen": True}
+        device_bench.task = task
+        device_bench.opened, _ = device_bench.judge.answer({"op": "open", **body}, [])
+        assert device_bench.opened["ok"], device_bench.opened
+        (lent,) = device_bench.lend(0)
+        answer = device_bench.compare(0, lent.describe([TASKS["rmsnorm"][1](*lent.args) * 1.001]))
+        results.append((codec.from_json(answer["comparison"], Comparison), answer["digest"]))
+    (a, digest_a), (b, digest_b) = results
+    assert digest_a == digest_b
+    assert (a.ok, a.wrong, a.worst, a.where) == (b.ok, b.wrong, b.worst, b.where)
+    assert a.error_ratio == pytest.approx(b.error_ratio, rel=1e-6)
+
+
+def test_inputs_are_watched(device_bench, make_task):
+    device_bench.open(make_task(HEAD + TASKS["rmsnorm"][0]), cases=1)
+    c = device_bench.run(lambda x, w: (TASKS["rmsnorm"][1](x, w), w.mul_(2))[0])
+    assert c.mutated == ("w",)
+
+
+def test_module_and_numpy_forms(device_bench, make_task):
+    source = "import numpy as np\ndef forward(x):\n    return np.cumsum(x, 1)\n"
+    source += "def get_inputs():\n    return [np.random.randn(6, 50).astype(np.float32)]\n"
+    device_bench.open(make_task(source, form="numpy"), screen=True)
+    assert device_bench.opened["ok"], device_bench.opened
+    source = "import torch\nclass Model(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    source += "        self.l = torch.nn.Linear(9, 5)\n    def forward(self, x):\n        return self.l(x)\n"
+    source += "def get_inputs():\n    return [torch.randn(12, 9)]\ndef get_init_inputs():\n    return []\n"
+    device_bench.open(make_task(source, form="module"), screen=True)
+    assert device_bench.opened["ok"], device_bench.opened
+    assert device_bench.run(lambda init, state, x: x @ state["l.weight"].T + state["l.bias"]).ok
+
+
+def test_real_device_arena():
+    if not torch.cuda.is_available():
+        pytest.skip("needs a CUDA or ROCm device")
+    block = arena.make_arena("cuda", 1 << 20)
+    described = block.describe()
+    assert described["via"] == "cuda" and described["nbytes"] >= 1 << 20
+    assert described["handle"]["offset_bytes"] == 0
+    assert set(described["handle"]) == {
+        "device", "handle", "size_bytes", "offset_bytes", "ref_counter_handle", "ref_counter_offset", "event_handle",
+        "event_sync_required",
+    }  # fmt: skip
+    block.close()

@@ -1,0 +1,177 @@
+"""Outputs as a hostile runner describes them: `tampered` for what no runner sends, else a clear problem, no crash."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kengine.judge.structure import ArrayOut, Form, Malformed, mismatch, read_outputs
+from kengine.model import TensorSpec
+
+GOOD = {
+    "k": "array",
+    "spec": {"dtype": "float32", "shape": [4, 6], "strides": [6, 1]},
+    "type": "torch.Tensor",
+    "device": "cpu",
+    "alias": "",
+    "sink": 0,
+}
+PLUS_ONE = """
+import torch
+def make_inputs(seed, device):
+    return [torch.rand(4, 6)]
+def reference(x):
+    return x + 1
+"""
+WANT = [Form(TensorSpec("float32", (4, 6)), True, "cpu")]
+
+
+def changed(**fields):
+    tree = copy.deepcopy(GOOD)
+    for key, value in fields.items():
+        (tree["spec"] if key in ("dtype", "shape", "strides", "offset") else tree)[key] = value
+    return tree
+
+
+def deep(n):
+    tree = {"k": "value", "v": 1}
+    for _ in range(n):
+        tree = {"k": "list", "items": [tree]}
+    return tree
+
+
+MALFORMED = {
+    "not a list": {"k": "value"},
+    "no object": [3],
+    "unknown kind": [{"k": "pickle", "v": "x"}],
+    "unhashable kind": [{"k": ["array"], "v": "x"}],
+    "no kind": [{}],
+    "negative size": [changed(shape=[4, -6])],
+    "float size": [changed(shape=[4.0, 6])],
+    "bool size": [changed(shape=[True, 6])],
+    "huge": [changed(shape=[1 << 40, 1 << 40])],
+    "huge size": [changed(shape=[1 << 80])],
+    "many dimensions": [changed(shape=[1] * 40)],
+    "strides of another rank": [changed(strides=[1])],
+    "string strides": [changed(strides="61")],
+    "negative offset": [changed(offset=-1)],
+    "sink beyond": [changed(sink=1)],
+    "sink negative": [changed(sink=-1)],
+    "sink bool": [changed(sink=False)],
+    "sink float": [changed(sink=0.0)],
+    "sink twice": [GOOD, GOOD],
+    "sink of unknown dtype": [changed(dtype="float7")],
+    "dtype no string": [changed(dtype=3)],
+    "type no string": [changed(type=None)],
+    "extra key": [{**GOOD, "expected": 1}],
+    "extra key in spec": [changed() | {"spec": {**GOOD["spec"], "x": 1}}],
+    "no spec": [{"k": "array", "spec": None, "sink": 0}],
+    "no sink": [{k: v for k, v in GOOD.items() if k != "sink"}],
+    "value with more": [{"k": "value", "v": 1, "w": 2}],
+    "value list": [{"k": "value", "v": [1]}],
+    "infinite value": [{"k": "value", "v": float("inf")}],
+    "strange float": [{"k": "float", "v": "1e9"}],
+    "float as number": [{"k": "float", "v": 1.0}],
+    "half a complex": [{"k": "complex", "v": [1]}],
+    "complex of strings": [{"k": "complex", "v": ["1", "2"]}],
+    "items no list": [{"k": "tuple", "items": {}}],
+    "too deep": [deep(40)],
+    "too many": [{"k": "list", "items": [{"k": "value", "v": 0}] * 20_000}],
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_malformed(name):
+    with pytest.raises(Malformed):
+        read_outputs(MALFORMED[name], 1)
+
+
+def test_well_formed():
+    values, arrays = read_outputs(
+        [{"k": "tuple", "items": [GOOD, {"k": "dict", "items": {"a": {"k": "float", "v": "nan"}}}]}], 1
+    )
+    assert arrays == [ArrayOut(TensorSpec("float32", (4, 6), (6, 1)), "torch.Tensor", "cpu", "", 0)]
+    assert values[0][0] is arrays[0] and values[0][1]["a"] != values[0][1]["a"]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(["k", "v", "items", "spec", "sink", "shape", "dtype", "x"]), inner, max_size=5
+        )
+    ),
+    max_leaves=20,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(tree=JSON, key=st.sampled_from(["k", "spec", "type", "device", "alias", "sink"]))
+def test_nothing_crashes_the_reader(tree, key):
+    for outputs in (tree, [tree], [{**GOOD, key: tree}], [{"k": "tuple", "items": [tree, GOOD]}]):
+        try:
+            values, _ = read_outputs(outputs, 1)
+        except Malformed:
+            continue
+        assert isinstance(mismatch(WANT, values), str)
+
+
+DIFFERENT = {
+    "shape": (changed(shape=[6, 4], strides=[4, 1]), "shape [6, 4], expected [4, 6]"),
+    "broadcastable": (changed(shape=[1, 6], strides=[6, 1]), "shape [1, 6]"),
+    "dtype": (changed(dtype="float64"), "dtype float64, expected float32"),
+    "subclass": (changed(type="mine.LazyTensor"), "is a mine.LazyTensor"),
+    "numpy": (changed(type="numpy.ndarray"), "is a numpy.ndarray, expected a plain torch.Tensor"),
+    "device": (changed(device="cuda:0"), "lives on cuda:0, expected cpu"),
+    "expanded": (changed(strides=[0, 1]), "expanded"),
+    "transposed": (changed(strides=[1, 4]), "strides [1, 4], expected [6, 1]"),
+    "other": ({"k": "other", "type": "builtins.generator"}, "builtins.generator"),
+    "none": ({"k": "value", "v": None}, "is None, expected a torch.Tensor float32[4, 6]"),
+    "list": ({"k": "list", "items": [GOOD]}, "a list"),
+}
+
+
+@pytest.mark.parametrize("name", DIFFERENT)
+def test_mismatch(name):
+    tree, problem = DIFFERENT[name]
+    values, _ = read_outputs([tree], 1)
+    assert problem in mismatch(WANT, values)
+
+
+def test_strides_of_the_reference_or_row_major():
+    want = [Form(TensorSpec("float32", (4, 6), (1, 4)), True, "cpu")]
+    for strides in ([1, 4], [6, 1], []):
+        assert mismatch(want, read_outputs([changed(strides=strides)], 1)[0]) == ""
+    one = [Form(TensorSpec("float32", (4, 1)), True, "cpu")]
+    assert mismatch(one, read_outputs([changed(shape=[4, 1], strides=[1, 99])], 1)[0]) == ""
+    assert "2 outputs came back, expected 1 output" in mismatch(WANT, read_outputs([GOOD, GOOD | {"sink": None}], 1)[0])
+
+
+def test_through_the_judge(bench, make_task):
+    bench.open(make_task(PLUS_ONE), cases=1)
+    for outputs in MALFORMED.values():
+        bench.lend(0)
+        answer = bench.compare(0, outputs)
+        if "fault" in answer:
+            assert answer["ok"] and answer["fault"]["status"] == "tampered"
+            assert not answer["comparison"]["ok"] and "channel" in answer["comparison"]["problem"]
+        else:
+            assert not answer["comparison"]["ok"], answer
+    assert bench.run(lambda x: x + 1).ok
+    answer = bench.compare(0, [changed(sink=None)])
+    assert "did not fit" in answer["comparison"]["problem"]
+
+
+def test_unlent_and_unknown(bench, make_task):
+    bench.open(make_task(PLUS_ONE), cases=1)
+    assert bench.compare(0, [GOOD])["error"] == "usage"
+    bench.lend(0)
+    assert "not lent" in bench.compare(0, [GOOD], phase="other")["message"]
+    assert "not lent" in bench.compare(0, [GOOD], holder="r2")["message"]
+    assert "no case 7" in bench.compare(7, [GOOD])["message"]
+    assert bench.ask("explode")[0] == {"ok": False, "error": "usage", "message": "the judge has no operation 'explode'"}
+    assert bench.ask("lend")[0]["error"] == "usage"
+    assert bench.ask("open", task={})[0]["error"] == "usage"

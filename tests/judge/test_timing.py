@@ -1,0 +1,296 @@
+"""Timing over a real channel: an honest runner is labelled right, and each lie about times is found out."""
+
+from __future__ import annotations
+
+import os
+import random
+import socket
+import threading
+import time
+
+import pytest
+from kengine import codec, wire
+from kengine.judge import claims, clock, statistics, timing
+from kengine.judge.clock import HostInstruments, split_activity
+from kengine.model import TimeRecord, Timing, TimingPlan
+
+torch = pytest.importorskip("torch")
+
+SOURCE = """
+import torch, time
+def make_inputs(seed, device):
+    return [torch.randn(64, 64, generator=torch.Generator(device).manual_seed(seed), device=device)]
+def reference(x):
+    time.sleep(0.002)
+    return x.cumsum(-1)
+"""
+
+
+class Runner(threading.Thread):
+    """Plays a runner that is asked for times; `lie` changes the reply."""
+
+    def __init__(self, lent_type, candidate, lie=None, results=None):
+        super().__init__(daemon=True)
+        self.ours, self.channel = socket.socketpair()
+        self.lent_type = lent_type
+        self.candidate = candidate
+        self.lie = lie
+        self.results = results or (lambda value, args: [value])
+        self.plans = []
+        self.seen = []
+
+    def run(self):
+        with self.ours:
+            while True:
+                try:
+                    request, fds = wire.receive(self.ours)
+                except wire.WireError:
+                    return
+                reply = self.reply(request, fds)
+                wire.close_all(fds)
+                if reply is None:
+                    return
+                try:
+                    wire.send(self.ours, reply)
+                except wire.WireError:  # the judge has given up
+                    return
+
+    def reply(self, request, fds):
+        assert request["op"] == "time"
+        plan = codec.from_json(request["plan"], TimingPlan)
+        self.plans.append(plan)
+        lent = [self.lent_type(b, os.dup(fds[0])) for b in request["bundles"]]
+        self.seen.append([bytes(x.args[0].numpy().tobytes()) for x in lent])
+        for n in range(plan.warmup):
+            self.candidate(*lent[n % len(lent)].args)
+        samples, results = [], {}
+        for n in range(plan.calls):
+            bundle = lent[n % len(lent)]
+            begun = time.perf_counter_ns()
+            results[n % len(lent)] = self.candidate(*bundle.args)
+            samples.append(time.perf_counter_ns() - begun)
+        outputs = [bundle.describe(self.results(results[n], bundle.args)) for n, bundle in enumerate(lent)]
+        made = Timing(tuple(samples), "wall", plan.calls)
+        reply = {"n": request["n"], "ok": True, "timing": codec.to_json(made), "outputs": outputs}
+        return self.lie(reply) if self.lie else reply
+
+
+@pytest.fixture
+def measure(bench, make_task, lent_type):
+    def run(candidate, lie=None, source=SOURCE, plan=None, instruments=None, results=None, **spec):
+        opened = bench.open(make_task(source, **spec), cases=1)
+        assert opened["ok"], opened
+        runner = Runner(lent_type, candidate, lie, results)
+        runner.start()
+        if instruments is not None:
+            bench.judge.instruments["cpu"] = instruments
+        message = {
+            "op": "time",
+            "task_id": opened["task_id"],
+            "cases": [0],
+            "holder": "r1",
+            "plan": plan or {"budget_s": 0.3, "timeout_s": 5.0},
+        }
+        try:
+            answer, _ = bench.judge.answer(message, [runner.channel.fileno()])
+        finally:
+            runner.channel.close()
+            runner.join(10)
+        assert answer["ok"], answer
+        return answer, runner
+
+    return run
+
+
+def test_faster(measure):
+    answer, runner = measure(lambda x: x.cumsum(-1))
+    record = codec.from_json(answer["record"], TimeRecord)
+    (case,) = record.cases
+    assert case.label == record.label == "faster" and record.baseline == "eager"
+    assert record.speedup == pytest.approx(case.speedup) and case.speedup > 3 and case.low <= case.speedup <= case.high
+    assert len(case.candidate_ns) == len(case.baseline_ns) >= timing.MIN_ROUNDS * timing.MIN_SETS
+    assert case.wall_ns >= sum(case.candidate_ns) and case.method == "wall" and case.floor_ns is None
+    contents = [content for batch in runner.seen[3:] for content in batch]
+    assert len(set(contents)) == len(contents), "a timed call saw inputs that an earlier one had seen"
+
+
+def test_slower_and_same(measure):
+    def slow(x):
+        time.sleep(0.006)
+        return x.cumsum(-1)
+
+    answer, _ = measure(slow)
+    assert answer["record"]["label"] == "slower" and 0.2 < answer["record"]["speedup"] < 0.6
+
+    class Even(HostInstruments):
+        def measure(self, calls, method):
+            for call in calls:
+                call()
+            return [1000 + n for n in range(len(calls))]
+
+    def even(reply):
+        count = len(reply["timing"]["samples_ns"])
+        return {**reply, "timing": {**reply["timing"], "samples_ns": [1000 + n for n in range(count)]}}
+
+    answer, _ = measure(lambda x: x.cumsum(-1), even, instruments=Even())
+    assert answer["record"]["label"] == "same" and answer["record"]["speedup"] == 1.0
+
+
+def patched(**fields):
+    def lie(reply):
+        return {**reply, "timing": {**reply["timing"], **fields}}
+
+    return lie
+
+
+PASSED = {"status": "passed", "message": ""}
+LIES = {
+    "zero": (patched(samples_ns=[0, 1, 1, 1]), "not above 0"),
+    "negative": (patched(samples_ns=[-5, 1, 1, 1]), "not above 0"),
+    "too few": (patched(samples_ns=[100]), "1 times for 4 calls"),
+    "too many": (patched(samples_ns=[100] * 9), "9 times for 4 calls"),
+    "floats": (patched(samples_ns=[1.5] * 4), "a timing that is none"),
+    "longer than the clock": (patched(samples_ns=[10**11] * 4), "add up to"),
+    "absurd": (patched(samples_ns=[10**15] * 4), "absurdly long"),
+    "better method": (patched(method="activity"), "times by activity, asked for was wall"),
+    "launches": (patched(launches=-1), "negative"),
+    "unknown key": (lambda r: {**r, "speedup": 9}, "the keys"),
+    "nonce": (lambda r: {**r, "n": r["n"] + 1}, "nobody asked for"),
+    "nonce as float": (lambda r: {**r, "n": float(r["n"])}, "nobody asked for"),
+    "no ok": (lambda r: {"n": r["n"]}, "nobody asked for"),
+    "no outputs": (lambda r: {**r, "outputs": []}, "outputs of another number"),
+    "garbage outputs": (lambda r: {**r, "outputs": [[{"k": "pickle"}]] * 4}, "unknown kind"),
+    "false fault": (lambda r: {"n": r["n"], "ok": False, "fault": PASSED}, "a failure that is none"),
+    "no fault": (lambda r: {"n": r["n"], "ok": False}, "a failure that is none"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_lies_are_tampering(measure, name):
+    lie, problem = LIES[name]
+    answer, _ = measure(lambda x: x.cumsum(-1), lie)
+    assert answer["record"] is None
+    assert answer["fault"]["status"] == "tampered", answer
+    assert problem in answer["fault"]["message"], answer
+
+
+def test_work_outside_the_timed_part_is_found(measure):
+    def slow(x):
+        time.sleep(0.003)
+        return x.cumsum(-1)
+
+    answer, _ = measure(slow, patched(samples_ns=[1500] * 4))
+    assert answer["fault"]["status"] == "tampered" and "each further call takes" in answer["fault"]["message"]
+
+
+def test_wrong_answers_when_timed(measure):
+    calls = [0]
+
+    def lazy(x):
+        calls[0] += 1
+        return x.cumsum(-1) if calls[0] < 40 else torch.zeros_like(x)
+
+    answer, _ = measure(lazy)
+    assert answer["fault"]["status"] == "wrong_result" and "wrong when timed" in answer["fault"]["message"]
+    assert "all of it is zero" in answer["fault"]["message"]
+
+
+def test_remembered_answers_are_wrong(measure):
+    memory = {}
+
+    def replay(x):
+        key = tuple(x.shape)
+        if key not in memory:
+            memory[key] = x.cumsum(-1)
+        return memory[key]
+
+    answer, _ = measure(replay)
+    assert answer["fault"]["status"] == "wrong_result"
+
+
+def test_honest_fault_death_and_silence(measure):
+    fault = {"status": "launch_failed", "message": "line 3: no", "log": "", "line": 3}
+    answer, _ = measure(lambda x: x, lambda r: {"n": r["n"], "ok": False, "fault": fault})
+    assert answer["fault"] == {"status": "launch_failed", "message": "line 3: no"}
+    answer, _ = measure(lambda x: x, lambda r: None)
+    assert answer["fault"]["status"] == "crashed"
+
+    def hang(x):
+        time.sleep(1.5)
+        return x
+
+    answer, _ = measure(hang, plan={"budget_s": 0.3, "timeout_s": 0.5})
+    assert answer["fault"]["status"] == "timed_out"
+
+
+def test_in_place_tasks_are_timed_on_each_input_once(measure):
+    source = SOURCE.replace("return x.cumsum(-1)", "x.add_(1.0)")
+    written = lambda value, args: [None, args[0]]  # noqa: E731
+    answer, runner = measure(lambda x: x.add_(1.0), source=source, results=written, writes=("x",))
+    assert answer["record"]["label"] == "faster", answer
+    assert {p.warmup for p in runner.plans[3:]} == {0}
+
+
+def test_usage(bench, make_task):
+    opened = bench.open(make_task(SOURCE), cases=1)
+    body = {"task_id": opened["task_id"], "cases": [0], "holder": "r", "plan": {}}
+    assert "one descriptor" in bench.ask("time", **body)[0]["message"]
+    for plan in ({"budget_s": -1}, {"baseline": "best"}, {"budget_s": float("nan")}):
+        with pytest.raises(Exception, match="time:"):
+            timing.Options.read(plan)
+
+
+def test_floor_and_further_calls():
+    claims.check_floor(100.0, None)
+    claims.check_floor(100.0, 105)
+    with pytest.raises(Exception, match="at the memory's peak rate"):
+        claims.check_floor(100.0, 200)
+    claims.check_further_calls(2000.0, 100, 10_000_000, 60_000_000)  # 0.5 ms each: launches and Python
+    claims.check_further_calls(1e6, 100, 0, 100 * 15_000_000)
+    with pytest.raises(Exception, match="each further call"):
+        claims.check_further_calls(2000.0, 100, 10_000_000, 510_000_000)
+
+
+def test_labels():
+    assert [statistics.label(*r) for r in ((1.1, 1.3), (0.5, 0.9), (0.99, 1.01), (0.9, 1.1), (1.0, 1.03))] == [
+        "faster", "slower", "same", "unclear", "unclear",
+    ]  # fmt: skip
+    noise = random.Random(0)
+
+    def batches(centre, spread, count=12):
+        return [[int(noise.gauss(centre, spread)) for _ in range(4)] for _ in range(count)]
+
+    clear = statistics.speedup(batches(20_000, 200), batches(10_000, 100), 1)
+    assert clear.label == "faster" and 1.95 < clear.low <= clear.value <= clear.high < 2.05
+    assert statistics.speedup(batches(10_000, 4000), batches(9_500, 4000), 1).label == "unclear"
+    assert statistics.speedup(batches(10_000, 20), batches(10_010, 20), 1).label == "same"
+    whole = statistics.geometric_mean([clear, statistics.speedup(batches(10_000, 50), batches(20_000, 50), 2)])
+    assert whole.label == "same" and abs(whole.value - 1) < 0.02
+    again = statistics.speedup([[5]], [[10]], 0)
+    assert (again.low, again.value, again.high) == (0.5, 0.5, 0.5)
+
+
+def test_activity_is_split_by_marks_and_overlap_counts_once():
+    mark = "void spin_kernel(long)"
+    events = [
+        (0, 5, mark), (10, 100, "a"), (50, 100, "b"), (200, 5, mark), (210, 10, "a"), (230, 10, "copy"), (300, 1, mark),
+    ]  # fmt: skip
+    assert split_activity(events, 2) == [140, 20]
+    with pytest.raises(ValueError, match="2 marks recorded for 2 calls"):
+        split_activity(events[:-1], 2)
+
+
+def test_device_floor_and_rotation(bench, make_task):
+    class Device(HostInstruments):
+        def cache_bytes(self):
+            return 1 << 13
+
+        def bandwidth(self):
+            return 1e9
+
+    opened = bench.open(make_task(SOURCE), cases=1)
+    session = bench.judge.sessions[opened["task_id"]]
+    course = timing.Course(bench.judge, session, 0, session.cases[0], "r", timing.Options(), Device(), None)
+    assert course._floor_ns() == 64 * 64 * 4 - (1 << 13)
+    assert course._sets() == timing.MIN_SETS
+    assert clock.instruments_for("cpu").methods() == ("wall",)
