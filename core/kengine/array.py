@@ -84,4 +84,5 @@ class Array:
         whole = flat.numel() // ITEMSIZE[self.spec.dtype] * ITEMSIZE[self.spec.dtype]
         typed = flat[:whole].view(dtype)
         strides = self.spec.strides or contiguous_strides(self.spec.shape)
-        return typed.as_strided(self.spec.shape, strides, self.spec.offset)
+        # as_strided counts from the start of the storage, which a slice of device memory shares with its whole.
+        return typed.as_strided(self.spec.shape, strides, typed.storage_offset() + self.spec.offset)

@@ -31,5 +31,5 @@ def test_resources_of_a_chip_that_is_not_here(kengine, arch) -> None:
     verdict = codec.loads(result.out, Verdict)
     (artifact,) = verdict.stages.compile.artifacts
     assert str(artifact.target) == f"triton:{arch}"
-    assert [k.name for k in artifact.kernels] == ["normalize_row"]
+    assert {k.name for k in artifact.kernels} == {"normalize_row"}
     assert artifact.kernels[0].registers > 0

@@ -12,7 +12,7 @@ from kengine import Engine, Limits, Plan
 
 @pytest.fixture(scope="module")
 def engine():
-    limits = Limits(memory_bytes=1 << 30, disk_bytes=64 << 20, file_bytes=32 << 20, processes=64, cpu_s=20)
+    limits = Limits(memory_bytes=256 << 20, disk_bytes=64 << 20, file_bytes=32 << 20, processes=64, cpu_s=20)
     # Lint would turn most of them away at the door; here the walls behind it are tried.
     plan = Plan(cases=2, launch_timeout_s=3.0, compile_timeout_s=5.0, limits=limits, ignore=("KE",))
     with Engine(target="toy:cpu", plan=plan, workers=1) as engine:

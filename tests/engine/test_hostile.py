@@ -35,7 +35,7 @@ def at_import(statement):
         ("exit 0", candidate("import os; os._exit(0)"), "crashed", "exit code 0"),
         ("exit at import", at_import("import os; os._exit(0)"), "crashed", "exit code 0"),
         ("SystemExit", candidate("raise SystemExit(0)"), "launch_failed", "SystemExit"),
-        ("sys.exit at import", at_import("import sys; sys.exit(0)"), "compile_failed", "SystemExit"),
+        ("sys.exit at import", at_import("import sys; sys.exit(0)"), "launch_failed", "SystemExit"),
         ("KeyboardInterrupt", candidate("raise KeyboardInterrupt"), "launch_failed", "KeyboardInterrupt"),
         ("kills itself", candidate("import os; os.kill(os.getpid(), 9)"), "crashed", "SIGKILL"),
         ("kills its parent", candidate("import os; os.kill(os.getppid(), 9); import time; time.sleep(100)"), None, ""),

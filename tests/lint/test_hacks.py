@@ -180,3 +180,16 @@ def test_check_needs_no_backend_and_no_parsable_text() -> None:
 def test_hostile_text_breaks_no_rule(text: str) -> None:
     candidate = Candidate((SourceFile("k.py", text),), "candidate")
     assert [f for f in run(candidate, TASK, TARGET, (*RULES, *TRITON)).findings if f.code.startswith("KE99")] == []
+
+
+def test_a_file_that_is_too_large_says_so_and_takes_no_time() -> None:
+    text = "def candidate(x, w):\n    return x\n" + "x = (a, b, c, d)\n" * 20_000
+    candidate = Candidate((SourceFile("k.py", text),), "candidate")
+    findings = run(candidate, TASK, TARGET, RULES).findings
+    assert [(f.code, f.severity) for f in findings] == [("KE992", "warn")]
+
+
+def test_names_that_are_bound_too_often_say_so() -> None:
+    text = "def candidate(x, w):\n    return t.allclose\n" + "t = f()\n" * 200
+    candidate = Candidate((SourceFile("k.py", text),), "candidate")
+    assert ("KE125", 1) in {(f.code, f.line) for f in run(candidate, TASK, TARGET, RULES).findings}

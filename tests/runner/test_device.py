@@ -1,12 +1,14 @@
-"""A runner on a GPU: which walls CUDA bears, arrays through IPC handles, and contexts that die alone."""
+"""A runner on a GPU: all walls in force, memory through descriptors, and contexts that die alone."""
 
 from __future__ import annotations
 
+import os
 import time
 
 import pytest
 from kengine import codec, wire
 from kengine.model import CaseView, TensorSpec
+from kengine.device.memory import SharedMemory, supported
 
 pytestmark = pytest.mark.device
 
@@ -37,13 +39,28 @@ def torch():
     return torch
 
 
+class Arena:
+    """A judge's block of device memory."""
+
+    def __init__(self) -> None:
+        self.memory = SharedMemory(16384)
+        self.view = self.memory.piece(0, self.memory.nbytes)
+        self.fd = self.memory.export()
+
+    def describe(self) -> dict:
+        return {"via": "cuda_fd", "nbytes": self.memory.nbytes, "number": 1, "device": 0}
+
+
 @pytest.fixture(scope="module")
 def arena(torch):
-    from kengine.judge.arena import make_arena
-
-    arena = make_arena("cuda", 16384)
+    torch.ones(1, device="cuda")
+    if not supported():
+        pytest.skip("this driver does not share memory by descriptor")
+    arena = Arena()
     yield arena
-    arena.close()
+    os.close(arena.fd)
+    del arena.view
+    arena.memory.close()
 
 
 @pytest.fixture(scope="module")
@@ -81,12 +98,12 @@ def test_a_kernel_runs_behind_walls(torch, arena, zygote, tools, tmp_path, witho
         assert runner.ready["op"] == "ready", runner.ready
         assert runner.compile(TRITON)["ok"]
         body = {"case": codec.to_json(CaseView(0, (SPEC,))), "mode": "normal", "bundle": made}
-        reply = runner.ask("launch", body, timeout_s=60)
+        reply = runner.ask("launch", body, (arena.fd,), 60)
         assert reply["ok"], (reply, runner.printed)
         assert reply["outputs"][0]["device"] == "cuda"
         assert view[8192:12288].view(torch.float32).tolist() == [float(n + 1) for n in range(1024)]
         begun = time.perf_counter()
-        again = runner.ask("launch", body)
+        again = runner.ask("launch", body, (arena.fd,))
         second = time.perf_counter() - begun
         print(f"\nwithout {without}: ready {ready * 1e3:.0f} ms, second launch {second * 1e3:.1f} ms")
         print(f"in force {runner.ready['sandbox']}")
@@ -102,13 +119,13 @@ def test_an_illegal_address_dies_alone(torch, arena, zygote, tools, tmp_path):
     body = {"case": codec.to_json(CaseView(0, (SPEC,))), "mode": "normal", "bundle": made}
     runner = tools.Runner(zygote, tmp_path, device="cuda")
     assert runner.compile(TRITON.replace("o + i, tl", "o + i + (1 << 40), tl"))["ok"]
-    reply = runner.ask("launch", body, timeout_s=60)
+    reply = runner.ask("launch", body, (arena.fd,), 60)
     assert reply["fault"]["status"] in ("launch_failed", "crashed")
     assert runner.kill()["ok"]
     assert torch.ones(3, device="cuda").sum().item() == 3
     runner = tools.Runner(zygote, tmp_path, device="cuda")
     assert runner.compile(TRITON)["ok"]
-    assert runner.ask("launch", body, timeout_s=60)["ok"]
+    assert runner.ask("launch", body, (arena.fd,), 60)["ok"]
     assert runner.kill()["ok"]
 
 

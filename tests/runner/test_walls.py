@@ -13,7 +13,13 @@ NAMESPACES = (
     "pid_namespace", "mount_namespace", "network_namespace", "ipc_namespace", "uts_namespace", "user_namespace",
 )  # fmt: skip
 # Each line: with what the sandbox is left, and by which measures it must hold then.
-MODES = {"full": (), "landlock_only": NAMESPACES, "root_only": ("landlock",), "seccomp_only": (*NAMESPACES, "landlock")}
+MODES = {
+    "full": (),
+    "landlock_only": NAMESPACES,
+    "root_only": ("landlock",),
+    "seccomp_only": (*NAMESPACES, "landlock"),
+    "no_root": ("private_root",),
+}
 
 
 @pytest.fixture(scope="module", params=MODES)
@@ -47,7 +53,7 @@ def attempt(runners, mode):
     return run
 
 
-FILES = ("full", "landlock_only", "root_only")
+FILES = ("full", "landlock_only", "root_only", "no_root")
 REFUSED = {"PermissionError", "FileNotFoundError", "OSError", "ProcessLookupError", "NotADirectoryError"}
 
 
@@ -189,9 +195,22 @@ def test_descriptors_are_the_three_and_the_channel(attempt):
     assert attempt(statements) == ""
 
 
+def test_lazy_imports_and_programs_work_behind_every_wall(runners, mode):
+    text = (
+        "import subprocess, sys, torch._dynamo, xml.dom.minidom\n"
+        "def candidate(x):\n"
+        "    return subprocess.run([sys.executable, '-c', 'import numpy'], check=True).returncode\n"
+    )
+    reply = runners().run(text)
+    assert reply["ok"], reply
+    assert reply["outputs"] == [{"k": "value", "v": 0}]
+
+
 def test_what_is_in_force_is_named(runners, mode):
     named = set(runners().ready["sandbox"])
     assert "rlimits" in named
     assert not named & set(MODES[mode])
+    if mode == "landlock_only" and os.geteuid() == 0:
+        assert "uid" in named
     if mode == "full" and os.geteuid() == 0:
         assert {"seccomp", "no_new_privs", "capabilities", "uid"} <= named

@@ -79,6 +79,12 @@ def test_reap_waits_and_says_that_it_lives(runners):
     assert runner.reap()["status"] == signal.SIGKILL
 
 
+def test_kill_without_waiting(warm, runners):
+    runner = runners()
+    assert warm.ask({"op": "kill", "pid": runner.pid, "wait": False}) == {"ok": True, "status": signal.SIGKILL}
+    assert runner.reap() == {"ok": True, "exited": True, "status": signal.SIGKILL, "reason": ""}
+
+
 def test_requests_that_make_no_sense(warm):
     assert "no child 1 here" in warm.ask({"op": "kill", "pid": 1})["message"]
     assert "no child" in warm.ask({"op": "reap", "pid": "x"})["message"]

@@ -49,7 +49,16 @@ def check(request: pytest.FixtureRequest) -> bool:
 def fault_of(compile_source: Build) -> Callable[..., Fault]:
     """The fault that a launch must raise."""
 
-    def run(source: str, grid: Any, block: Any, args: tuple[Any, ...], *, shared_bytes: int = 0, seconds: float = 20.0, **options: Any) -> Fault:
+    def run(
+        source: str,
+        grid: Any,
+        block: Any,
+        args: tuple[Any, ...],
+        *,
+        shared_bytes: int = 0,
+        seconds: float = 20.0,
+        **options: Any,
+    ) -> Fault:
         program = compile_source(source, **options)
         program.seconds = seconds
         (name,) = program.kernels

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (device sources)
 """Kernels that are right give the right values, with and without checks."""
 
 from __future__ import annotations
@@ -6,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from kengine.simt import LaunchError
 
 rng = np.random.default_rng
@@ -73,7 +73,9 @@ __global__ void matmul(const T* A, const T* B, T* C, int n) {
 """
 
 
-@pytest.mark.parametrize("instance,dtype,tile", [("matmul<float, 16>", np.float32, 16), ("matmul<double, 8>", np.float64, 8)])
+@pytest.mark.parametrize(
+    "instance,dtype,tile", [("matmul<float, 16>", np.float32, 16), ("matmul<double, 8>", np.float64, 8)]
+)
 def test_tiled_matmul_in_a_template(compile_source: Any, check: bool, instance: str, dtype: Any, tile: int) -> None:
     program = compile_source(TILED, check=check, instances=["matmul<float, 16>", "matmul<double, 8>"])
     a, b, c = floats(32, 32).astype(dtype), floats(32, 32, seed=1).astype(dtype), np.zeros((32, 32), dtype)
@@ -303,7 +305,7 @@ def test_constant_and_device_variables(compile_source: Any, check: bool) -> None
     program.launch("k", 1, 4, (out,))
     np.testing.assert_array_equal(out, [14] * 4)
     assert program.variable("counter", np.int32)[0] == 13
-    with pytest.raises(KeyError, match="no 'absent'"):
+    with pytest.raises(KeyError, match=r"no 'absent'"):
         program.variable("absent")
 
 
@@ -339,13 +341,13 @@ def test_scalars_are_converted_by_the_signature(compile_source: Any, check: bool
     pair = np.array([(3, 1.5)], dtype=[("a", "i4"), ("b", "f4")])
     program.launch("k", 1, 1, (out, 2, np.float32(0.5), 200, -(1 << 40), True, pair, 1 << 50))
     np.testing.assert_array_equal(out, [2, 0.5, 200, -(2.0**40), 1, 3, 1.5, 2.0**50])
-    with pytest.raises(LaunchError, match="takes 8 arguments.*2 given"):
+    with pytest.raises(LaunchError, match=r"takes 8 arguments.*2 given"):
         program.launch("k", 1, 1, (out, 1))
-    with pytest.raises(LaunchError, match="'u1 u'.*300 does not fit 8 bits"):
+    with pytest.raises(LaunchError, match=r"'u1 u'.*300 does not fit 8 bits"):
         program.launch("k", 1, 1, (out, 2, 0.5, 300, 1, True, pair, 1))
-    with pytest.raises(LaunchError, match="'i8 l'.*expected an integer"):
+    with pytest.raises(LaunchError, match=r"'i8 l'.*expected an integer"):
         program.launch("k", 1, 1, (out, 2, 0.5, 3, 1.5, True, pair, 1))
-    with pytest.raises(LaunchError, match="no kernel 'missing'.*found: k"):
+    with pytest.raises(LaunchError, match=r"no kernel 'missing'.*found: k"):
         program.launch("missing", 1, 1, ())
 
 

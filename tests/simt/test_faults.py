@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (device sources)
 """Each kind of fault, with its exact place."""
 
 from __future__ import annotations
@@ -6,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from kengine.simt import DeviceLimits, FaultKind, KernelFault
 
 
@@ -47,22 +47,51 @@ def test_write_at_a_negative_index(fault_of: Any) -> None:
 
 def test_index_that_wraps_around_in_unsigned_arithmetic(fault_of: Any, check: bool) -> None:
     fault = fault_of("__global__ void k(float* y) { y[threadIdx.x - 1] = 1.0f; }", 1, 8, (zeros(8),), check=check)
-    assert (fault.kind, fault.argument, fault.byte_offset, fault.line) == (FaultKind.OUT_OF_BOUNDS_WRITE, "y", 4 * (2**32 - 1), 1)
+    assert (fault.kind, fault.argument, fault.byte_offset, fault.line) == (
+        FaultKind.OUT_OF_BOUNDS_WRITE,
+        "y",
+        4 * (2**32 - 1),
+        1,
+    )
 
 
 def test_small_overrun_in_a_two_byte_type(fault_of: Any) -> None:
-    fault = fault_of("__global__ void k(__half* y) { y[threadIdx.x] = __float2half(1.0f); }", 1, 8, (zeros(7, np.float16),), check=True)
+    fault = fault_of(
+        "__global__ void k(__half* y) { y[threadIdx.x] = __float2half(1.0f); }",
+        1,
+        8,
+        (zeros(7, np.float16),),
+        check=True,
+    )
     assert (fault.kind, fault.thread, fault.byte_offset) == (FaultKind.OUT_OF_BOUNDS_WRITE, (7, 0, 0), 14)
 
 
 def test_write_into_the_slack_is_seen_without_checks(fault_of: Any) -> None:
-    fault = fault_of("__global__ void k(__half* y) { y[threadIdx.x] = __float2half(1.0f); }", 1, 8, (zeros(7, np.float16),))
-    assert (fault.kind, fault.argument, fault.byte_offset, fault.thread) == (FaultKind.OUT_OF_BOUNDS_WRITE, "y", 14, None)
+    fault = fault_of(
+        "__global__ void k(__half* y) { y[threadIdx.x] = __float2half(1.0f); }", 1, 8, (zeros(7, np.float16),)
+    )
+    assert (fault.kind, fault.argument, fault.byte_offset, fault.thread) == (
+        FaultKind.OUT_OF_BOUNDS_WRITE,
+        "y",
+        14,
+        None,
+    )
 
 
 def test_atomic_out_of_bounds(fault_of: Any) -> None:
-    fault = fault_of("\n__global__ void k(int* y) {\n  atomicAdd(&y[threadIdx.x * 2], 1);\n}", 1, 8, (zeros(8, np.int32),), check=True)
-    assert (fault.kind, fault.thread, fault.byte_offset, fault.line) == (FaultKind.OUT_OF_BOUNDS_WRITE, (4, 0, 0), 32, 3)
+    fault = fault_of(
+        "\n__global__ void k(int* y) {\n  atomicAdd(&y[threadIdx.x * 2], 1);\n}",
+        1,
+        8,
+        (zeros(8, np.int32),),
+        check=True,
+    )
+    assert (fault.kind, fault.thread, fault.byte_offset, fault.line) == (
+        FaultKind.OUT_OF_BOUNDS_WRITE,
+        (4, 0, 0),
+        32,
+        3,
+    )
 
 
 SHARED = """
@@ -97,7 +126,12 @@ def test_shared_index_beyond_its_declaration(fault_of: Any) -> None:
         """,
         1, 16, (zeros(16),), check=True,
     )  # fmt: skip
-    assert (fault.kind, fault.thread, fault.argument, fault.line) == (FaultKind.SHARED_OUT_OF_BOUNDS, (0, 0, 0), "tile", 4)
+    assert (fault.kind, fault.thread, fault.argument, fault.line) == (
+        FaultKind.SHARED_OUT_OF_BOUNDS,
+        (0, 0, 0),
+        "tile",
+        4,
+    )
 
 
 @pytest.mark.parametrize("check_dynamic", [False, True])
@@ -128,7 +162,12 @@ def test_local_array_index(fault_of: Any) -> None:
         """,
         1, 1, (zeros(1), 5), check=True,
     )  # fmt: skip
-    assert (fault.kind, fault.argument, fault.byte_offset, fault.line) == (FaultKind.OUT_OF_BOUNDS_WRITE, "local", 16, 4)
+    assert (fault.kind, fault.argument, fault.byte_offset, fault.line) == (
+        FaultKind.OUT_OF_BOUNDS_WRITE,
+        "local",
+        16,
+        4,
+    )
 
 
 def test_misaligned_vector_access(fault_of: Any) -> None:
@@ -141,7 +180,13 @@ def test_misaligned_vector_access(fault_of: Any) -> None:
         """,
         1, 4, (zeros(16), zeros(4)), check=True,
     )  # fmt: skip
-    assert (fault.kind, fault.thread, fault.argument, fault.byte_offset, fault.line) == (FaultKind.MISALIGNED, (1, 0, 0), "x", 4, 3)
+    assert (fault.kind, fault.thread, fault.argument, fault.byte_offset, fault.line) == (
+        FaultKind.MISALIGNED,
+        (1, 0, 0),
+        "x",
+        4,
+        3,
+    )
 
 
 def test_view_at_an_odd_offset_is_misaligned_as_on_a_device(compile_source: Any) -> None:
@@ -192,7 +237,13 @@ def test_barrier_that_some_threads_pass_by(fault_of: Any, check: bool) -> None:
 
 
 def test_barrier_reached_after_others_have_ended(fault_of: Any, check: bool) -> None:
-    fault = fault_of("__global__ void k(float* y) {\n  if (threadIdx.x >= 16)\n    __syncthreads();\n}", 1, 32, (zeros(32),), check=check)
+    fault = fault_of(
+        "__global__ void k(float* y) {\n  if (threadIdx.x >= 16)\n    __syncthreads();\n}",
+        1,
+        32,
+        (zeros(32),),
+        check=check,
+    )
     assert (fault.kind, fault.thread, fault.line) == (FaultKind.BARRIER_DIVERGENCE, (16, 0, 0), 3)
 
 
@@ -231,7 +282,13 @@ def test_lanes_named_in_a_mask_never_come(fault_of: Any, check: bool) -> None:
 
 
 def test_mask_without_the_caller(fault_of: Any, check: bool) -> None:
-    fault = fault_of("__global__ void k(int* y) {\n  y[threadIdx.x] = __shfl_sync(0x0f, 1, 0);\n}", 1, 32, (zeros(32, np.int32),), check=check)
+    fault = fault_of(
+        "__global__ void k(int* y) {\n  y[threadIdx.x] = __shfl_sync(0x0f, 1, 0);\n}",
+        1,
+        32,
+        (zeros(32, np.int32),),
+        check=check,
+    )
     assert (fault.kind, fault.thread, fault.line) == (FaultKind.BAD_SHUFFLE_MASK, (4, 0, 0), 2)
 
 
@@ -247,7 +304,13 @@ def test_uninitialised_shared(fault_of: Any) -> None:
         """,
         1, 32, (zeros(32),), check=True,
     )  # fmt: skip
-    assert (fault.kind, fault.thread, fault.argument, fault.byte_offset, fault.line) == (FaultKind.UNINITIALISED_SHARED, (7, 0, 0), "s", 28, 6)
+    assert (fault.kind, fault.thread, fault.argument, fault.byte_offset, fault.line) == (
+        FaultKind.UNINITIALISED_SHARED,
+        (7, 0, 0),
+        "s",
+        28,
+        6,
+    )
 
 
 def test_uninitialised_counter_of_a_shared_atomic(fault_of: Any) -> None:
@@ -258,7 +321,14 @@ def test_uninitialised_counter_of_a_shared_atomic(fault_of: Any) -> None:
     assert (fault.kind, fault.thread, fault.argument, fault.line) == (FaultKind.UNINITIALISED_SHARED, (0, 0, 0), "n", 3)
 
 
-@pytest.mark.parametrize("loop", ["while (atomicAdd(y, 0) == 0) {}", "unsigned i = 1; while (i) { i += 2; y[1] = i; }", "while (*(volatile int*)y == 0) {}"])
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "while (atomicAdd(y, 0) == 0) {}",
+        "unsigned i = 1; while (i) { i += 2; y[1] = i; }",
+        "while (*(volatile int*)y == 0) {}",
+    ],
+)
 def test_endless_loop(fault_of: Any, check: bool, loop: str) -> None:
     fault = fault_of(f"__global__ void k(int* y) {{ {loop} }}", 1, 1, (zeros(2, np.int32),), check=check, seconds=0.3)
     assert fault.kind is FaultKind.ENDLESS_LOOP and fault.block == (0, 0, 0)
@@ -285,7 +355,10 @@ def test_launch_limits(fault_of: Any, check: bool, grid: Any, block: Any, shared
 
 
 def test_dynamic_shared_limit_can_be_raised_to_the_chips(compile_source: Any) -> None:
-    program = compile_source("__global__ void k(float* y) { extern __shared__ float s[]; s[0] = 3; y[0] = s[0]; }", limits=DeviceLimits.of("sm_80"))
+    program = compile_source(
+        "__global__ void k(float* y) { extern __shared__ float s[]; s[0] = 3; y[0] = s[0]; }",
+        limits=DeviceLimits.of("sm_80"),
+    )
     y = zeros(1)
     with pytest.raises(KernelFault, match="launch_limit"):
         program.launch("k", 1, 1, (y,), 160 << 10)
@@ -296,10 +369,22 @@ def test_dynamic_shared_limit_can_be_raised_to_the_chips(compile_source: Any) ->
 
 
 def test_assertion_and_trap(fault_of: Any, check: bool) -> None:
-    fault = fault_of("#include <cassert>\n__global__ void k(int* y) {\n  assert(threadIdx.x < 3);\n}", 1, 8, (zeros(1, np.int32),), check=check)
+    fault = fault_of(
+        "#include <cassert>\n__global__ void k(int* y) {\n  assert(threadIdx.x < 3);\n}",
+        1,
+        8,
+        (zeros(1, np.int32),),
+        check=check,
+    )
     assert (fault.kind, fault.thread, fault.line) == (FaultKind.ASSERT_FAILED, (3, 0, 0), 3)
     assert "threadIdx.x < 3" in fault.message
-    fault = fault_of("__global__ void k(int* y) {\n  if (threadIdx.x == 2)\n    __trap();\n}", 1, 8, (zeros(1, np.int32),), check=check)
+    fault = fault_of(
+        "__global__ void k(int* y) {\n  if (threadIdx.x == 2)\n    __trap();\n}",
+        1,
+        8,
+        (zeros(1, np.int32),),
+        check=check,
+    )
     assert (fault.kind, fault.thread, fault.line) == (FaultKind.ASSERT_FAILED, (2, 0, 0), 3)
 
 

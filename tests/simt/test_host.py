@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (device sources)
 """Host code in the source: launches in all their spellings, the runtime API, streams and events as order."""
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from kengine.simt import FaultKind, KernelFault, LaunchError, LaunchRefused
 
 HOST = """
@@ -149,7 +149,9 @@ def test_hip_spellings(compile_source: Any, check: bool, lanes: int) -> None:
 
 def test_knock_out_modes(compile_source: Any, check: bool) -> None:
     program = compile_source(
-        "__global__ void k(float* y) { y[threadIdx.x] = 1; }\nvoid host(float* y) { k<<<1, 4>>>(y); }", check=check, exports=["host"]
+        "__global__ void k(float* y) { y[threadIdx.x] = 1; }\nvoid host(float* y) { k<<<1, 4>>>(y); }",
+        check=check,
+        exports=["host"],
     )
     y = np.zeros(4, np.float32)
     program.forget_launches()
@@ -172,7 +174,9 @@ def test_knock_out_modes(compile_source: Any, check: bool) -> None:
 
 
 def test_foreign_memory_is_checked_against_its_registered_bounds(compile_source: Any) -> None:
-    program = compile_source("__global__ void k(float* y, int n) { if (threadIdx.x < n) y[threadIdx.x] = 1; }", check=True)
+    program = compile_source(
+        "__global__ void k(float* y, int n) { if (threadIdx.x < n) y[threadIdx.x] = 1; }", check=True
+    )
     memory = np.zeros(100, np.float32)
     address = memory.ctypes.data + 40 * 4
     with pytest.raises(KernelFault, match="out_of_bounds_write"):
@@ -191,7 +195,9 @@ def test_foreign_memory_is_checked_against_its_registered_bounds(compile_source:
 
 
 def test_arrays_in_guarded_memory_are_used_in_place(compile_source: Any, check: bool) -> None:
-    program = compile_source("__global__ void k(float* y, float** where) { y[threadIdx.x] += 1; *where = y; }", check=check)
+    program = compile_source(
+        "__global__ void k(float* y, float** where) { y[threadIdx.x] += 1; *where = y; }", check=check
+    )
     y, where = program.empty(8, np.float32, "y"), np.zeros(1, np.uint64)
     y[:] = 5
     program.launch("k", 1, 1, (y, where))
@@ -217,5 +223,7 @@ def test_symbols_of_the_program(compile_source: Any) -> None:
 def test_import_is_light() -> None:
     code = "import sys, kengine.simt; from kengine.simt import build, find_unsupported, KernelFault; print('numpy' in sys.modules, 'torch' in sys.modules)"
     core = str(Path(__file__).resolve().parents[2] / "core")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONPATH": core})
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONPATH": core}
+    )
     assert done.stdout.split() == ["False", "False"]

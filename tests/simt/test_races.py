@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (device sources)
 """Data races: those that are, and what looks like one and is none."""
 
 from __future__ import annotations
@@ -6,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from kengine.simt import FaultKind
 
 
@@ -195,7 +195,9 @@ CLEAN = {
 @pytest.mark.parametrize("name", CLEAN)
 def test_no_race(compile_source: Any, name: str) -> None:
     source = CLEAN[name]
-    dtype = {"short": np.int16, "char": np.int8, "float": np.float32, "int": np.int32}[source.split("void k(")[1].split("*")[0]]
+    dtype = {"short": np.int16, "char": np.int8, "float": np.float32, "int": np.int32}[
+        source.split("void k(")[1].split("*")[0]
+    ]
     y = zeros(200, dtype)
     compile_source(source, check=True).launch("k", 2 if "blocks" in name else 1, 64, (y,))
     if name == "neighbouring 16-bit shared values":
@@ -211,5 +213,7 @@ def test_no_race(compile_source: Any, name: str) -> None:
 
 
 def test_same_value_in_one_place_but_not_in_another(fault_of: Any) -> None:
-    fault = fault_of("__global__ void k(int* y) {\n  y[0] = 1;\n  y[1] = threadIdx.x;\n}", 1, 4, (zeros(4, np.int32),), check=True)
+    fault = fault_of(
+        "__global__ void k(int* y) {\n  y[0] = 1;\n  y[1] = threadIdx.x;\n}", 1, 4, (zeros(4, np.int32),), check=True
+    )
     assert (fault.kind, fault.byte_offset, fault.line, fault.thread) == (FaultKind.RACE_GLOBAL, 4, 3, (1, 0, 0))

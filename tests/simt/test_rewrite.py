@@ -1,9 +1,9 @@
+# ruff: noqa: E501  (device sources)
 """The textual part: finding kernels, blanking text, rewriting declarations and launches."""
 
 from __future__ import annotations
 
 import pytest
-
 from kengine.simt.kernels import find_kernels, parameter_name
 from kengine.simt.lexer import blank, closing, line_of, split_commas
 from kengine.simt.rewrite import has_return_in_macro, has_volatile_code, rewrite
@@ -36,27 +36,49 @@ def test_find_kernels() -> None:
     ]  # fmt: skip
 
 
+def test_kernels_made_by_macros() -> None:
+    out = rewrite("#define K(n) __global__ void n##_kernel(int* x) { return; } \\\n  void n() { n##_kernel<<<1, 2>>>(0); }\n")
+    assert "SIMT_KERNEL_HERE(n##_kernel)" in out and "SIMT_LAUNCH((n##_kernel), 1, 2)(0)" in out
+
+
 @pytest.mark.parametrize(
     "text,name",
-    [("const float* x", "x"), ("float*", ""), ("unsigned int n", "n"), ("int", ""), ("T x[]", "x"), ("const __grid_constant__ P p", "p"), ("float* __restrict__ y", "y")],
+    [
+        ("const float* x", "x"),
+        ("float*", ""),
+        ("unsigned int n", "n"),
+        ("int", ""),
+        ("T x[]", "x"),
+        ("const __grid_constant__ P p", "p"),
+        ("float* __restrict__ y", "y"),
+    ],
 )
 def test_parameter_names(text: str, name: str) -> None:
     assert parameter_name(text) == name
 
 
 def test_shared_declarations() -> None:
-    out = rewrite("__global__ void k() {\n  static __shared__ __align__(16) float a[4][5], *p, b;\n  extern __shared__ char raw[];\n  return;\n}\n")
-    assert "typedef __attribute__((aligned(16))) float simt_type_a [4][5];" in out and "SharedVariable<simt_type_p, simt_tag_p>" in out
+    out = rewrite(
+        "__global__ void k() {\n  static __shared__ __align__(16) float a[4][5], *p, b;\n  extern __shared__ char raw[];\n  return;\n}\n"
+    )
+    assert (
+        "typedef __attribute__((aligned(16))) float simt_type_a [4][5];" in out
+        and "SharedVariable<simt_type_p, simt_tag_p>" in out
+    )
     assert "simt_type_raw* const raw" in out and "SIMT_RETURN;" in out and "__shared__" not in out
-    assert out.count("\n") == 5 and 'SIMT_KERNEL("k", k)' in out.split("\n")[4]
+    assert out.count("\n") == 5 and "SIMT_KERNEL_HERE(k)" in out.split("\n")[4]
 
 
 def test_launches() -> None:
-    out = rewrite("template <class T> __global__ void t(T x) {}\n__global__ void k(int) {}\nvoid f() { ns::t<A<int>><<<dim3(1, 2), (n + 1) >> 2>>>(3); k<<<g, b, s, st>>>(4); (*p)<<<1, 1>>>(5); }")
+    out = rewrite(
+        "template <class T> __global__ void t(T x) {}\n__global__ void k(int) {}\nvoid f() { ns::t<A<int>><<<dim3(1, 2), (n + 1) >> 2>>>(3); k<<<g, b, s, st>>>(4); (*p)<<<1, 1>>>(5); }"
+    )
     assert "SIMT_LAUNCH_TEMPLATE((ns::t<A<int>>), dim3(1, 2), (n + 1) >> 2)(3)" in out
     assert "SIMT_LAUNCH((k), g, b, s, st)(4)" in out and "SIMT_LAUNCH(((*p)), 1, 1)(5)" in out
 
 
 def test_volatile_and_returns_in_macros() -> None:
     assert has_volatile_code("volatile float* p;") and not has_volatile_code('asm volatile("nop"); // volatile int x')
-    assert has_return_in_macro("#define GUARD \\\n  if (i >= n) return;\n") and not has_return_in_macro("void f() { return; }\n#define A 1")
+    assert has_return_in_macro("#define GUARD \\\n  if (i >= n) return;\n") and not has_return_in_macro(
+        "void f() { return; }\n#define A 1"
+    )

@@ -133,7 +133,7 @@ class Judge:
             if kind == "interpret":
                 environ["TRITON_INTERPRET"] = "1"
             self._children[kind] = subprocess.Popen(
-                [sys.executable, str(HERE / "support" / "triton_zygote.py"), target if kind == "interpret" else "triton:sm_90"],
+                [sys.executable, triton_zygote.__file__, target if kind == "interpret" else "triton:sm_90"],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ,
             )  # fmt: skip
         return self._children[kind]

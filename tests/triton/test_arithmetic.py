@@ -71,6 +71,10 @@ def test_binary(judge: Any, dtype: torch.dtype, expression: str, expected: Any) 
         ("tl.flip(x, 0)", lambda x, y: x.flip(0)),
         ("tl.max(x, axis=0) + tl.zeros((BLOCK,), tl.bfloat16)", lambda x, y: x.max().expand(64)),
         ("tl.min(x, axis=0) + tl.zeros((BLOCK,), tl.bfloat16)", lambda x, y: x.min().expand(64)),
+        (
+            "tl.max(x, axis=0, return_indices=True)[1].to(tl.float32) + 0.0 * x.to(tl.float32)",
+            lambda x, y: x.argmax().float().expand(64),
+        ),
         ("tl.full((BLOCK,), 2.5, tl.bfloat16) * x", lambda x, y: 2.5 * x),
     ],
     ids=lambda e: e if isinstance(e, str) else "",

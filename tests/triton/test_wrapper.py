@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from triton_candidates import ADD, DESTINATION, HEURISTIC, HONEST_CALLS, MODULE, NESTED, SEVERAL, TUNED
+from triton_candidates import ADD, DESTINATION, HEURISTIC, HONEST_CALLS, MODULE, NESTED, PERSISTENT, SEVERAL, TUNED
 
 X = torch.arange(1000, dtype=torch.float32)
 
@@ -118,6 +118,15 @@ def test_wrong_arguments_of_a_kernel(judge: Any) -> None:
     assert answer.status == "launch_failed"
     assert "'n'" in answer.message
     assert answer.line == 10
+
+
+def test_grid_sized_by_a_warm_up(judge: Any) -> None:
+    x = torch.randn(300, 70)
+    answer = judge.interpret(PERSISTENT, x)
+    torch.testing.assert_close(answer.value, x.softmax(1))
+    assert answer.launches[0].grid == (300,)
+    (kernel,) = judge.compile("sm_90", PERSISTENT, x).artifact.kernels
+    assert kernel.details["num_warps"] == 8
 
 
 def test_grid_of_nothing(judge: Any) -> None:

@@ -22,6 +22,8 @@ COMMANDS = {
     "backends": "List every backend and target, and what each can do here.",
     "show": "Print verdicts that were written with --json.",
     "replay": "Judge again with the recorded seeds and plan, and compare.",
+    "reward": "Reward rollouts for training: rewards, returns, advantages.",
+    "score": "Score verdicts: pass@k, fast_p, geometric mean of speed-ups.",
 }
 """Every subcommand with its one-line help; `kengine.cli.NAME` holds its `command`."""
 

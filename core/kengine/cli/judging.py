@@ -105,10 +105,10 @@ def _judge_on(
 ) -> None:  # fmt: skip
     from kengine.engine import Engine
 
-    workers = min(choice.workers or 1 << 30, len(items), default_workers())
-    # Nothing asked for means what the target itself names.
+    # No chip asked for means those that the target itself names.
     beside = choice.compile_for or None
-    engine = Engine(backend, target, compile_for=beside, plan=plan, workers=choice.workers or workers, run=run)
+    workers = choice.workers or min(len(items), default_workers())
+    engine = Engine(backend, target, compile_for=beside, plan=plan, workers=workers, run=run)
     # A bar and JSON lines on one terminal would write over each other.
     silent = output.quiet or (output.as_json and sys.stdout.isatty())
     with engine:

@@ -60,7 +60,7 @@ class Crew:
             judge = self._judges.get(recipe.key)
             if judge is None:
                 zygote = self._zygote(recipe)
-                judge = Judge(lambda: self._fork(zygote, "judge", None, info), _open_timeout(self._plan, task))
+                judge = Judge(lambda: self._fork(zygote, "judge", None), _open_timeout(self._plan, task))
                 self._judges[recipe.key] = judge
         return judge
 
@@ -71,7 +71,7 @@ class Crew:
         with self._lock:
             zygote = self._zygote(recipe)
         limits = _limits(self._plan.limits, info)
-        judge = Judge(lambda: self._fork(zygote, "judge", limits, info), _open_timeout(self._plan, task))
+        judge = Judge(lambda: self._fork(zygote, "judge", limits), _open_timeout(self._plan, task))
         try:
             yield judge
         finally:
@@ -120,7 +120,7 @@ class Crew:
                 runner = queue.popleft() if queue else None
             try:
                 if runner is None:
-                    runner = self._fork(zygote, "runner", _limits(self._plan.limits, info), info)
+                    runner = self._fork(zygote, "runner", _limits(self._plan.limits, info))
                 self._refill(recipe, zygote, info)
                 runner.wait_ready()
                 if runner.alive():
@@ -137,31 +137,21 @@ class Crew:
             queue = self._ready.setdefault(recipe.key, deque())
             missing = 0 if self._closed else self._standbys - len(queue)
         for _ in range(missing):
-            runner = self._fork(zygote, "runner", _limits(self._plan.limits, info), info)
+            runner = self._fork(zygote, "runner", _limits(self._plan.limits, info))
             with self._lock:
                 queue.append(runner)
 
-    def _fork(self, zygote: Zygote, kind: str, limits: dict[str, Any] | None, info: TargetInfo) -> Runner:
+    def _fork(self, zygote: Zygote, kind: str, limits: dict[str, Any] | None) -> Runner:
         if self._closed:
             raise WorkerLost("the engine is closed")
         holder = f"{kind[0]}{next(self._numbers)}"
         workdir = self._root / holder
         workdir.mkdir(mode=0o777)
         os.chmod(workdir, 0o777)  # the runner may have another uid; the umask must not lock it out
-        runner = Runner(zygote, self._drain, holder, kind, limits, str(workdir), self._surroundings(kind, info))
+        runner = Runner(zygote, self._drain, holder, kind, limits, str(workdir))
         with self._lock:
             self._alive.add(runner)
         return runner
-
-    def _surroundings(self, kind: str, info: TargetInfo) -> dict[str, Any]:
-        """What a device's driver needs of a sandbox, measured on NVIDIA's: memory is lent from one process to another
-        through files in /dev/shm, named by user and process number, so those who share it need one /dev/shm of
-        their own, one user, and (lenders) numbers that do not repeat."""
-        if info.device == "cpu":
-            return {}
-        shared = self._root / "shm"
-        shared.mkdir(mode=0o700, exist_ok=True)
-        return {"shm": str(shared), "without": ["uid"] if kind == "runner" else ["uid", "pid_namespace"]}
 
     def _discard(self, runner: Runner) -> None:
         runner.kill()

@@ -20,7 +20,7 @@ from kengine.engine.crew import Crew
 from kengine.engine.device import Device
 from kengine.engine.job import Job
 from kengine.engine.store import Store
-from kengine.errors import InfraError, UsageError
+from kengine.errors import InfraError, TargetUnavailable, UsageError
 from kengine.model import Capability, TargetInfo, Verdict
 
 if TYPE_CHECKING:
@@ -135,6 +135,12 @@ class Engine:
         return verdict
 
     def _job(self, item: Item) -> Job:
+        wanted = item.task.spec.device
+        if wanted and wanted != self.info.device and self.plan.check:
+            raise TargetUnavailable(
+                f"task {item.task.name} needs a device ({wanted}), and {self.info.target} works on {self.info.device}; "
+                f"choose a target with such a device, or take device = \"{wanted}\" out of the task's block"
+            )
         return Job(item.candidate, item.task, self.info, self.backend, self.plan, self.salt, self.compile_for)
 
     def _key(self, item: Item) -> str:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from kengine.engine.judge import Judge, OpenTask
     from kengine.engine.runner import Runner
 
-MAX_SAMPLES = 4
-"""Cases whose inputs a compiler sees; more would compile the same specialisations again."""
+MAX_SAMPLES = 16
+"""Most cases whose inputs a compiler sees; equal specialisations are compiled once whatever their number."""
 
 
 class Execution:

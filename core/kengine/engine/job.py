@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from kengine import __version__
-from kengine.model import Candidate, Environment, Stages, Status, Target, TargetInfo, Task, TaskView, Verdict
+from kengine.model import Candidate, Capability, Environment, Stages, Status, Target, TargetInfo, Task, TaskView, Verdict
 
 if TYPE_CHECKING:
     from kengine.config import Plan
@@ -82,7 +82,7 @@ class Job:
                 kengine=__version__,
                 python=sys.version.split()[0],
                 platform=platform.platform(),
-                device=self.info.note,
+                device=self.info.note if Capability.launch in self.info.capabilities else "",
                 versions=self.info.versions,
                 sandbox=self.sandbox,
             ),
@@ -91,7 +91,7 @@ class Job:
             line=fault.line if fault else 0,
             log=fault.log if fault else "",
             salt=self.salt,
-            plan=self.plan.to_json(),
+            plan={**self.plan.to_json(), "compile_for": tuple(str(t) for t in self.compile_for)},
             durations_ns=dict(self.durations_ns),
             digests={"candidate": self.candidate.digest, "task": self.task.digest, **self.digests},
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from kengine import lint
+from kengine import lint, tasks
 from kengine.engine import companions, integrity, timings
 from kengine.engine.executions import Execution
 from kengine.engine.job import Job
@@ -34,6 +34,11 @@ def run(job: Job, crew: Crew, device: Device) -> Verdict:
     Returns the verdict whatever the candidate does. Raises TaskError, PluginError or InfraError for the faults of
     others.
     """
+    fault = tasks.examine(job.candidate, job.task)
+    if fault is not None:
+        # A text that no toolchain could make sense of: nothing further to learn from it.
+        job.fail("launch" if fault.status == "launch_failed" else "compile", fault)
+        return job.verdict("")
     _lint(job)
     if job.failed and not job.plan.keep_going:
         return job.verdict("")
@@ -69,12 +74,10 @@ def _execute(job: Job, crew: Crew, judge: Judge, task: OpenTask, device: Device)
         with _execution(job, crew, judge, task, device) as execution:
             try:
                 artifacts.append(execution.compile(job.info.target))
-                if not job.plan.check:
-                    return
-                launches = _launch(job, execution)
+                launches = _launch(job, execution) if job.plan.check else []
             except CandidateFault as fault:
                 job.fail(execution.stage, fault)
-            if not job.failed:
+            if not job.failed and job.plan.check:
                 integrity.check(job, execution, launches)
             ended = execution.runner.ended
             if not job.failed and job.plan.timed and not ended:

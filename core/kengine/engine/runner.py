@@ -29,14 +29,7 @@ class Runner:
     """One forked, sandboxed process that serves one candidate and is then killed with all it has started."""
 
     def __init__(
-        self,
-        zygote: Zygote,
-        drain: Drain,
-        holder: str,
-        kind: str,
-        limits: dict[str, Any] | None,
-        workdir: str,
-        surroundings: dict[str, Any],
+        self, zygote: Zygote, drain: Drain, holder: str, kind: str, limits: dict[str, Any] | None, workdir: str
     ) -> None:
         self.holder = holder
         self.workdir = workdir
@@ -48,7 +41,7 @@ class Runner:
         self._read, write, self.output = drain.pipe()
         try:
             answer = zygote.ask(
-                {"op": "fork", "kind": kind, "limits": limits, "holder": holder, "workdir": workdir, **surroundings},
+                {"op": "fork", "kind": kind, "limits": limits, "holder": holder, "workdir": workdir},
                 (theirs.fileno(), write),
             )
         except BaseException:

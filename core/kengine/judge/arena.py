@@ -7,6 +7,7 @@ tensor on a device, which is what `kengine.array.Array` takes.
 from __future__ import annotations
 
 import fcntl
+import itertools
 import mmap
 import os
 from typing import Any, Protocol
@@ -85,22 +86,27 @@ class HostArena:
 
 
 class DeviceArena:
-    """One device allocation with a memory pool of its own, so that a handle to it opens nothing else of the judge's.
+    """One device allocation shared through a descriptor, which opens nothing else of the judge's.
 
     Raises DeviceLost when the device refuses.
     """
 
-    def __init__(self, nbytes: int, device: str = "cuda") -> None:
+    _numbers = itertools.count(1)
+
+    def __init__(self, nbytes: int) -> None:
         import torch
 
-        self.nbytes = max(-(-nbytes // (2 << 20)) * (2 << 20), 2 << 20)
+        from kengine.device.memory import SharedMemory
+
+        torch.cuda.current_stream()  # the driver's calls below need the context that torch opens
         try:
-            self._pool: Any = torch.cuda.MemPool()
-            with torch.cuda.use_mem_pool(self._pool):
-                self._view: Any = torch.empty(self.nbytes, dtype=torch.uint8, device=device)
-            self._shared = self._view.untyped_storage()._share_cuda_()
-        except RuntimeError as error:
-            raise DeviceLost(f"no device memory of {self.nbytes} bytes: {error}") from error
+            self._memory: Any = SharedMemory(nbytes)
+            self._fd = self._memory.export()
+        except OSError as error:
+            raise DeviceLost(f"no device memory of {nbytes} bytes to lend: {error}") from error
+        self.nbytes = int(self._memory.nbytes)
+        self._number = next(self._numbers)
+        self._view: Any = self._memory.piece(0, self.nbytes)
 
     @property
     def view(self) -> Any:
@@ -108,42 +114,24 @@ class DeviceArena:
         return self._view
 
     def describe(self) -> dict[str, Any]:
-        """How a runner maps it: torch's own handle, bytes as hexadecimal."""
-        device, handle, size, offset, counter, counter_offset, event, event_sync = self._shared
-        return {
-            "via": "cuda",
-            "nbytes": self.nbytes,
-            "handle": {
-                "device": int(device),
-                "handle": bytes(handle).hex(),
-                "size_bytes": int(size),
-                "offset_bytes": int(offset),
-                "ref_counter_handle": bytes(counter).hex(),
-                "ref_counter_offset": int(counter_offset),
-                "event_handle": bytes(event).hex(),
-                "event_sync_required": bool(event_sync),
-            },
-        }
+        """How a runner maps it: by the descriptor that is sent beside, and a number that tells blocks apart."""
+        return {"via": "cuda_fd", "nbytes": self.nbytes, "number": self._number, "device": self._memory.device}
 
     def descriptors(self) -> tuple[int, ...]:
-        """Nothing: device memory travels as a handle."""
-        return ()
+        """What is sent beside the bundles."""
+        return (self._fd,)
 
     def close(self) -> None:
-        """Give the memory back, also when the runner died without saying that it had done with it."""
+        """Give the memory back; a runner that still maps it keeps it alive until it dies."""
         import torch
 
-        if self._view is None:
+        if self._fd < 0:
             return
-        device, _, _, _, counter, counter_offset, _, _ = self._shared
-        try:
-            # A killed runner never lowers torch's counter of openings, and then the block would never be freed.
-            torch.UntypedStorage._release_ipc_counter_cuda(counter, counter_offset, device=device)
-        except (RuntimeError, TypeError):
-            pass
+        os.close(self._fd)
+        self._fd = -1
         self._view = None
-        self._pool = None
-        torch.cuda.ipc_collect()
+        torch.cuda.synchronize()
+        self._memory.close()
 
 
 def make_arena(device: str, nbytes: int) -> Arena:

@@ -15,6 +15,8 @@ from kengine.judge.expected import Expected, ExpectedArray, at_least_1d, namespa
 from kengine.judge.structure import ArrayOut, in_order, mismatch
 from kengine.model import Comparison, Element, TensorSpec, Tolerance
 
+_PIECE = 1 << 15
+"""Elements that are compared at a time on the host."""
 _HINT_SIZE = 1 << 22
 """Largest output, in elements, whose whole is looked at for a telling form."""
 
@@ -64,13 +66,42 @@ def digest(copies: Sequence[Any]) -> str:
 def compare_output(number: int, want: ExpectedArray, copy: Any, device: str, tolerance: Tolerance) -> Comparison:
     """Compare one output, given its contiguous bytes; `case` of the result is empty."""
     spec = TensorSpec(want.form.spec.dtype, want.form.spec.shape)
-    got = at_least_1d(_load(spec, copy, device))
     total = math.prod(spec.shape)
     if total == 0:
         return Comparison("", True, error_ratio=0.0, total=0)
+    if device != "cuda" and want.allowed is not None and not want.special:
+        clean = _compare_clean(number, want, Array(spec, copy).as_numpy(), total)
+        if clean is not None:
+            return clean
+    got = at_least_1d(_load(spec, copy, device))
     if want.allowed is None:
         return _compare_exact(number, want, got, total, device)
     return _compare_close(number, want, got, total, device, tolerance)
+
+
+def _compare_clean(number: int, want: ExpectedArray, got: Any, total: int) -> Comparison | None:
+    """The comparison of a right answer on the host, piece by piece within the cache; None when anything is wrong."""
+    flat, exact, allowed = got.reshape(-1), want.exact.reshape(-1), want.allowed.reshape(-1)
+    top, at, largest = -1.0, 0, 0.0
+    kind = np.complex128 if np.iscomplexobj(exact) else np.float64
+    with np.errstate(all="ignore"):
+        for start in range(0, total, _PIECE):
+            piece = slice(start, start + _PIECE)
+            error = np.abs(flat[piece].astype(kind) - exact[piece])
+            ratio = error / allowed[piece]
+            place = int(ratio.argmax())  # the first NaN, when there is one
+            if not ratio[place] <= 1:
+                return None
+            if ratio[place] > top:
+                top, at = float(ratio[place]), start + place
+            largest = max(largest, float(error.max()))
+    shown = Element(
+        number,
+        diagnosis.unravel(at, want.form.spec.shape),
+        diagnosis.text(exact[at]),
+        diagnosis.text(kind(flat[at])),
+    )
+    return Comparison("", True, "", top, largest, float(allowed[at]), 0, total, 0, shown)
 
 
 def _load(spec: TensorSpec, copy: Any, device: str) -> Any:

@@ -20,8 +20,10 @@ from kengine.judge.packing import Packed, leaves
 from kengine.judge.reference import Answer
 from kengine.judge.structure import Form
 from kengine.judge.tolerance import (
+    SMALL_STEPS,
     UNIT_ROUNDOFF,
     allowed_error,
+    arithmetic_roundoff,
     estimate_reduction,
     is_inexact,
     root_mean_square,
@@ -93,10 +95,13 @@ def compute(
     seed: int,
     device: str,
     least_size: Sequence[float] = (),
+    tiny: bool = False,
 ) -> Expected:
     """Run the reference on private copies of the inputs and prepare the comparison.
 
-    Raises TaskError when the reference raises, returns no array, or writes an input that it does not declare.
+    least_size: for each output the magnitude of the answer to the task's own draw, for a case of zeros or (`tiny`) of
+    tiny values. Raises TaskError when the reference raises, returns no array, or writes an input that it does not
+    declare.
     """
     begun = time.perf_counter_ns()
     task = module.task.name
@@ -106,7 +111,7 @@ def compute(
     _refuse_writes(task, packed, memory, writes)
     reference.check_answer(task, honest)
     exact, note = _exact(module, packed, model, writes, seed, honest)
-    answer = _Preparation(device, tolerance, _input_shapes(packed), list(least_size))
+    answer = _Preparation(device, tolerance, _input_shapes(packed), list(least_size), tiny)
     if exact is None:
         outputs = answer.prepare(honest.arrays(), None, ())
     else:
@@ -219,6 +224,7 @@ class _Preparation:
     tolerance: Tolerance
     shapes: list[tuple[int, ...]]
     least_size: list[float]
+    tiny: bool
 
     def prepare(self, honest: list[Any], exact: list[Any] | None, moves: Iterable[list[Any]]) -> list[ExpectedArray]:
         """Everything that comparing needs; `exact` is None where only the honest answer is to be had."""
@@ -254,7 +260,18 @@ class _Preparation:
         e = h if exact is None else exact
         reduction = estimate_reduction(self.shapes, form.spec.shape)
         with np.errstate(all="ignore"):
-            allowed = allowed_error(e, h, sensitivity, name, self.tolerance, reduction, xp, exact is None, least)
+            allowed = allowed_error(
+                e,
+                h,
+                sensitivity,
+                name,
+                self.tolerance,
+                reduction,
+                xp,
+                native=exact is None,
+                least_size=0.0 if self.tiny else least,
+                least_error=SMALL_STEPS * arithmetic_roundoff(name) * least if self.tiny else 0.0,
+            )
             differs = exact is not None and _differs(e, h, sensitivity, UNIT_ROUNDOFF[name], xp)
         special = not bool(xp.isfinite(e).all() and xp.isfinite(h).all())
         if special or UNIT_ROUNDOFF[name] < UNIT_ROUNDOFF["float32"]:

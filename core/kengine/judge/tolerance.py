@@ -13,7 +13,8 @@ For an output with exact values e (the reference in float64) and honest values h
     storage    = 3u for float16 and bfloat16, 2u for fp8, where u is the dtype's unit roundoff: one rounding to store,
                  and room for a second one before it
     least      = 1.5 steps of the subnormal numbers of a narrow dtype, the smallest normal number of a wide one, below
-                 which processors may flush to zero
+                 which processors may flush to zero; in a case of tiny values at least 4 v of the RMS that the answer
+                 has on the task's own draw, since 1 - exp(-x) is an honest way to write a function
     arithmetic = v * max(64, 16 + 2 sqrt(n)), where v is u of the dtype, but of float32 at least: narrow outputs are
                  accumulated wide. n estimates the longest reduction.
 
@@ -62,6 +63,9 @@ LEAST = {
 }
 """Absolute error that every element may have, for each dtype; 2**-1022 where none is listed."""
 
+SMALL_STEPS = 4
+"""Unit roundoffs of the ordinary magnitude of an output that its answer to tiny inputs may be off."""
+
 _SINGLE = 2.0**-24
 _TF32 = 2.0**-11
 _MAX_SENSITIVITY = 1000.0
@@ -74,10 +78,15 @@ def is_inexact(dtype: str) -> bool:
     return dtype in UNIT_ROUNDOFF
 
 
+def arithmetic_roundoff(dtype: str) -> float:
+    """Unit roundoff of the precision that an output of this dtype is computed in: float32, or its own if wider."""
+    return min(UNIT_ROUNDOFF[dtype], _SINGLE)
+
+
 def floors(dtype: str, tolerance: Tolerance, reduction: int, native: bool = False) -> tuple[float, float]:
     """The factors `storage` and `arithmetic` for an output, see above. Pure numbers."""
     u = UNIT_ROUNDOFF[dtype]
-    wide = u if u < _SINGLE else _SINGLE
+    wide = arithmetic_roundoff(dtype)
     if tolerance.precision == "tf32" and wide == _SINGLE:
         wide = _TF32 / 16
     arithmetic = wide * max(64.0, 16.0 + 2.0 * sqrt(max(reduction, 1)))
@@ -115,12 +124,13 @@ def allowed_error(
     xp: Any,
     native: bool = False,
     least_size: float = 0.0,
+    least_error: float = 0.0,
 ) -> Any:
     """Allowed absolute error of each element, float64, of the same shape; 0 where `exact` is not finite.
 
     exact, honest: arrays of `xp` (numpy or torch) in float64 or complex128. sensitivity: what `sensitivities` gives,
     or None. least_size: a magnitude below which no element counts as small (for inputs of zeros, whose answer has no
-    magnitude of its own).
+    magnitude of its own). least_error: an error that every element may have.
     """
     storage, arithmetic = floors(dtype, tolerance, reduction, native)
     finite = xp.isfinite(exact)
@@ -146,7 +156,7 @@ def allowed_error(
         size = xp.maximum(size, sensitivity)
     nearby, _ = _neighbourhood(xp.where(size > 0, error / _largest(size, 1e-300, xp), zero), xp)
     allowed = xp.maximum(allowed, tolerance.honest_factor * xp.maximum(error, 2.0 * nearby * size))
-    return xp.where(finite, _largest(allowed, LEAST.get(dtype, 2.0**-1022), xp), zero)
+    return xp.where(finite, _largest(allowed, max(LEAST.get(dtype, 2.0**-1022), least_error), xp), zero)
 
 
 def sensitivities(exact: Sequence[Any], runs: Iterable[Sequence[Any]], step: float, xp: Any) -> list[Any]:

@@ -15,7 +15,7 @@ from kengine.model import ValueClass
 DERIVED: tuple[ValueClass, ...] = ("outlier", "large", "tiny", "zeros")
 """Classes that change the scale of a draw and may therefore leave the domain of a reference."""
 
-_WIDE = {"large": (2.0**10, 2.0**6, 2.0**3), "tiny": (2.0**-20, 2.0**-10, 2.0**-4), "outlier": (2.0**10, 2.0**5)}
+_WIDE = {"large": (2.0**10, 2.0**6, 2.0**3), "tiny": (2.0**-10, 2.0**-4), "outlier": (2.0**10, 2.0**5)}
 _NARROW = {"large": (2.0**6, 2.0**3), "tiny": (2.0**-6, 2.0**-3), "outlier": (2.0**6, 2.0**3)}
 
 

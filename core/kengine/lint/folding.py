@@ -65,25 +65,38 @@ class Folder:
         return None
 
     def _operator(self, node: ast.BinOp) -> Value | None:
+        if isinstance(node.op, ast.Add):
+            return self._sum(node)
         left = self.fold(node.left)
         if isinstance(node.op, ast.Mod) and isinstance(left, str):
             parts = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
             values = [self.fold(part) for part in parts]
             return None if None in values or len(left) > 4096 else left % tuple(values)
         right = self.fold(node.right)
-        if isinstance(node.op, ast.Add):
-            if isinstance(left, str) and isinstance(right, str):
-                return left + right
-            if isinstance(left, bytes) and isinstance(right, bytes):
-                return left + right
         if isinstance(left, int) and isinstance(right, int):
-            if isinstance(node.op, ast.Add):
-                return left + right
             if isinstance(node.op, ast.Sub):
                 return left - right
             if isinstance(node.op, ast.BitXor):
                 return left ^ right
         return None
+
+    def _sum(self, node: ast.BinOp) -> Value | None:
+        """A chain of additions, without a recursion for each link."""
+        parts: list[ast.expr] = []
+        at: ast.expr = node
+        while isinstance(at, ast.BinOp) and isinstance(at.op, ast.Add):
+            parts.append(at.right)
+            at = at.left
+        values: list[Value | None] = []
+        for part in reversed([*parts, at]):
+            values.append(self.fold(part))
+            if values[-1] is None or len(values) > 4096:
+                return None
+        if all(isinstance(v, str) for v in values):
+            return "".join(v for v in values if isinstance(v, str))
+        if all(isinstance(v, bytes) for v in values):
+            return b"".join(v for v in values if isinstance(v, bytes))
+        return sum(v for v in values if isinstance(v, int)) if all(isinstance(v, int) for v in values) else None
 
     def _join(self, parts: list[ast.expr], between: str) -> str | None:
         values = [self.fold(part) for part in parts]

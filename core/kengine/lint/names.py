@@ -13,7 +13,7 @@ from kengine.lint.scopes import Binding, Scopes
 NOTHING: frozenset[str] = frozenset()
 _DEPTH = 40
 _LIMIT = 32
-_BINDINGS = 512
+_BINDINGS = 128
 _STEPS = 50_000
 _SAME = {"_operator": "operator", "__builtins__": "builtins", "builtins.__import__": "importlib.import_module",
          "importlib.__import__": "importlib.import_module"}  # fmt: skip
@@ -90,10 +90,11 @@ class Resolver:
                 yield _SAME[name]
             elif hasattr(builtins, name):
                 yield _canonical(f"builtins.{name}")
-        telling = [b for b in found if not isinstance(b.node, ast.Constant)]
-        if len(telling) > _BINDINGS:
-            self._steps = max(self._steps, _STEPS + 1)
-        for binding in telling[:_BINDINGS]:
+        telling = (b for b in found if not isinstance(b.node, ast.Constant))
+        for count, binding in enumerate(telling):
+            if count == _BINDINGS:
+                self._steps = max(self._steps, _STEPS + 1)
+                return
             yield from self._binding(binding, name)
 
     def _binding(self, binding: Binding, name: str) -> Iterator[str]:

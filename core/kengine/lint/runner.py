@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import PurePath
@@ -13,6 +14,12 @@ from kengine.tasks.source import SourceError, parse
 
 RULE_FAILED = "KE991"
 """Code of the warning that a rule broke."""
+
+NOT_READ = "KE992"
+"""Code of the warning that a file was too large to look at."""
+
+MAX_NODES = 50_000
+"""Most nodes of a file's tree that rules look at; some 5,000 lines, fifty times a generated kernel."""
 
 MAX_FINDINGS = 20
 """Most findings of one rule; the rest is summed up in one."""
@@ -35,6 +42,9 @@ def run(
     context = Context(task, target, frozenset(PurePath(f.path).stem for f in candidate.files))
     findings: list[Finding] = []
     for source in read_sources(candidate):
+        if isinstance(source, Finding):
+            findings.append(source)
+            continue
         for rule in active:
             if source.entry or not rule.main_only:
                 findings += _apply(rule, source, context)
@@ -43,11 +53,14 @@ def run(
     return LintRecord(tuple(findings), len(active), left_out)
 
 
-def read_sources(candidate: Candidate) -> list[SourceTree]:
-    """Parse the Python files of a candidate, the main one first; those that do not parse are left out."""
+def read_sources(candidate: Candidate) -> list[SourceTree | Finding]:
+    """Parse the Python files of a candidate, the main one first; those that do not parse are left out.
+
+    In place of a file that is too large stands the warning that says so.
+    """
     if candidate.language != "python":
         return []
-    found = []
+    found: list[SourceTree | Finding] = []
     for file in candidate.files:
         main = file is candidate.main
         if main or file.path.endswith(".py"):
@@ -58,10 +71,14 @@ def read_sources(candidate: Candidate) -> list[SourceTree]:
 
 
 @lru_cache(maxsize=16)
-def _read(text: str, path: str, entry: str) -> SourceTree | None:
+def _read(text: str, path: str, entry: str) -> SourceTree | Finding | None:
     """Parse once for the core's rules and for every pack that looks at the same candidate after it."""
     try:
         source = parse(text, path)
+        count = sum(1 for _ in ast.walk(source.tree))
+        if count > MAX_NODES:
+            message = f"the file has {count:,} syntax nodes, rules look at no more than {MAX_NODES:,}"
+            return Finding(NOT_READ, "warn", message, path, 1)
         return SourceTree(source.text, source.tree, path, entry)
     except (SourceError, RecursionError, MemoryError):
         return None

@@ -138,7 +138,7 @@ def _kernels(v: Verdict) -> Iterator[Element]:
             occupancy = f"{k.occupancy:.0%}" if k.occupancy is not None else "-"
             rows.append([str(a.target), k.name, *numbers, occupancy, more])
         if not a.kernels and a.note:
-            rows.append([str(a.target), a.note, "", "", "", "", ""])
+            rows.append([str(a.target), "-", "", "", "", "", a.note])
     if rows:
         yield element("h3", "Compiled kernels")
         headers = ["target", "kernel", "registers", "spills (B)", "shared (B)", "occupancy", "more"]

@@ -114,7 +114,7 @@ def _kernels(verdict: Verdict) -> Table | None:
                 _bytes(k.shared_bytes), f"{k.occupancy:.0%}" if k.occupancy is not None else "-", cell(more),
             )  # fmt: skip
         if not artifact.kernels and artifact.note:
-            table.add_row(str(artifact.target), cell(artifact.note, "dim"), *[""] * 5)
+            table.add_row(str(artifact.target), "-", *[""] * 4, cell(artifact.note, "dim"))
     return table
 
 

@@ -29,7 +29,7 @@ def kevin(
 
         0.3 * k + s * k
 
-    Baronio et al., arXiv 2507.11948, section 4: a correct kernel has 0.3 and its speed-up over the reference; a kernel
+    Baronio et al., arXiv 2507.11948: a correct kernel has 0.3 and its speed-up over the reference; a kernel
     that does not compile, is wrong or falls back to the framework has 0. Credit for a turn is the sum of this and later
     turns with gamma 0.4: `credit.returns(rewards, gamma=0.4)`.
     """
@@ -48,8 +48,8 @@ def kernelbench_tinker(
 
         correct * k + speed * min(s, cap) * k
 
-    Defaults of its RewardConfig (training/reward.py): correctness_weight 0.3, speed_weight 1, speed_max_reward 10. A hit
-    of its static checker gives 0; here that is `lint_rejected`.
+    Defaults of its RewardConfig (training/reward.py): correctness_weight 0.3, speed_weight 1, speed_max_reward 10. A
+    hit of its static checker gives 0; here that is `lint_rejected`.
     """
     for name, value in (("correct", correct), ("speed", speed), ("cap", cap)):
         require_number(name, value)

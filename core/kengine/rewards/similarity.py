@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from kengine.errors import UsageError
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|#(?![ \t]*(?:include|define|if|ifdef|ifndef|else|elif|endif|pragma|undef)\b)[^\n]*", re.S)
-_TOKEN = re.compile(r"[A-Za-z_]\w*|\d[\w.]*|<<<|>>>|<<|>>|[-+*/%&|^!=<>]=|&&|\|\||->|::|\S")
+Language = Literal["python", "cuda", "hip"]
+
+_TEXT = r'"(?:\\.|[^"\\\n])*"|' r"'(?:\\.|[^'\\\n])*'"
+_REST = r"[A-Za-z_]\w*|\d[\w.]*|<<<|>>>|<<|>>|[-+*/%&|^!=<>]=|&&|\|\||->|::|\S"
+_PYTHON = re.compile(rf"(?P<comment>#[^\n]*)|{_TEXT}|{_REST}")
+_C = re.compile(rf"(?P<comment>//[^\n]*|/\*.*?\*/)|{_TEXT}|{_REST}", re.S)
 MAX_TOKENS = 20_000
 """Longest text that is compared, in tokens; the work grows with the product of the two lengths."""
 
 
-def tokens(text: str) -> list[str]:
-    """Names, numbers and operators of a source text of Python or of the C family, without comments and space."""
-    return _TOKEN.findall(_COMMENT.sub(" ", text))
+def tokens(text: str, language: Language = "hip") -> list[str]:
+    """Names, numbers, strings and operators of a source text, without comments and space."""
+    pattern = _PYTHON if language == "python" else _C
+    return [match[0] for match in pattern.finditer(text) if match["comment"] is None]
 
 
-def dtw_distance(text: str, original: str) -> float:
+def dtw_distance(text: str, original: str, *, language: Language = "hip") -> float:
     """Distance of two source texts by dynamic time warping over their tokens, in [0, 1]: 0 for the same tokens.
 
     Each step of the cheapest alignment costs 0 for equal tokens and 1 for different ones; the sum is divided by the
-    longer length, which no cheapest alignment exceeds. Repeated tokens align with one, as the method has it. Raises
-    UsageError for texts of more than MAX_TOKENS tokens.
+    longer length, which it cannot exceed. Repeated tokens align with one, as the method has it. Raises UsageError for
+    texts of more than MAX_TOKENS tokens.
     """
-    a, b = tokens(text), tokens(original)
+    a, b = tokens(text, language), tokens(original, language)
     for name, found in (("text", a), ("original", b)):
         if len(found) > MAX_TOKENS:
             raise UsageError(f"{name}: {len(found)} tokens are more than the {MAX_TOKENS} that can be compared")
@@ -41,15 +47,15 @@ def _align(a: list[str], b: list[str]) -> float:
     x = np.array([numbers.setdefault(t, len(numbers)) for t in a])
     y = np.array([numbers.setdefault(t, len(numbers)) for t in b])[::-1]
     n, m = len(a), len(b)
-    # Cell i of a diagonal d stands for a[i] and b[d - i]; a border of infinity stands for what lies outside.
-    before = np.full(n + 1, np.inf)
-    last = np.full(n + 1, np.inf)
+    # Place i + 1 of a diagonal d is the cell of a[i] and b[d - i]; infinity stands for all that lies outside.
+    before, last = np.full(n + 1, np.inf), np.full(n + 1, np.inf)
     for d in range(n + m - 1):
         low, high = max(0, d - m + 1), min(d, n - 1)
         start = m - 1 - d + low
         cost = (x[low : high + 1] != y[start : start + high - low + 1]).astype(np.float64)
+        if d:
+            cost += np.minimum(np.minimum(last[low : high + 1], last[low + 1 : high + 2]), before[low : high + 1])
         here = np.full(n + 1, np.inf)
-        least = np.minimum(np.minimum(last[low : high + 1], last[low + 1 : high + 2]), before[low : high + 1])
-        here[low + 1 : high + 2] = cost + (0.0 if d == 0 else least)
+        here[low + 1 : high + 2] = cost
         before, last = last, here
     return float(last[n])

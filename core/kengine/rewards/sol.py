@@ -38,7 +38,11 @@ def sol_score(
     judged: Judged, *, sol_ns: Nanoseconds, baseline_ns: Nanoseconds | None = None, unclear: float = 0.0,
     allow_self_referenced: bool = False,
 ) -> float | None:  # fmt: skip
-    """Reward with the mean SOL score over the timed cases, 0 unless correct; see `score` for formula and source.
+    """Reward with the mean SOL score over the timed cases, 0 unless correct:
+
+        1 / (1 + (T_k - T_SOL) / (T_b - T_SOL))
+
+    Source as for `score`.
 
     sol_ns: least time on this device, from a roofline. baseline_ns: the scoring baseline, else the median that was
     measured. unclear: the most that a case with an unclear timing earns. Raises UsageError for a case without a time.

@@ -12,7 +12,7 @@ from typing import Any, Union
 from kengine.array import Array
 from kengine.model import TensorSpec
 from kengine.plugins.hooks import Inputs
-from kengine.runner.devicememory import SharedMemory
+from kengine.device.memory import SharedMemory
 
 
 class HostArena:

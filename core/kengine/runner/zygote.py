@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NoReturn
 
@@ -200,6 +200,9 @@ class Zygote:
                 cache=str(request.get("cache") or ""),
                 without=frozenset(request.get("without") or ()),
             )
+            if settings.device != "cpu" and settings.without & {"private_root", "mount_namespace"}:
+                # CUDA dies where /proc shows other process numbers than its own.
+                settings = replace(settings, without=settings.without | {"pid_namespace"})
             family = fork_sandboxed(settings, fds[0], fds[1], main)
         self.families[family.pid] = family
         return {"ok": True, "pid": family.pid}
@@ -219,6 +222,9 @@ class Zygote:
             return {"ok": False, "message": f"{op}: no child {pid!r:.40} here"}
         if op == "kill":
             family.kill()
+            if request.get("wait") is False and not family.gone:
+                # A device's driver takes long to let a process go; who need not know the end need not wait for it.
+                return {"ok": True, "status": int(signal.SIGKILL)}
         seconds = _KILL_S if op == "kill" else float(request.get("timeout_s", 0.5))
         self.waiting = Waiting(family, time.monotonic() + seconds, op)
         return None

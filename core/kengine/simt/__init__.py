@@ -27,7 +27,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kengine.simt.build import build
-    from kengine.simt.fault import CompileError, CompilerMissing, Fault, FaultKind, KernelFault, LaunchError, LaunchRefused, SimtError, Unsupported
+    from kengine.simt.fault import (
+        CompileError,
+        CompilerMissing,
+        Fault,
+        FaultKind,
+        KernelFault,
+        LaunchError,
+        LaunchRefused,
+        SimtError,
+        Unsupported,
+    )
     from kengine.simt.limits import DeviceLimits
     from kengine.simt.memory import Parameter
     from kengine.simt.program import Kernel, Program
@@ -44,15 +54,40 @@ _HOMES = {
     "LaunchRecord": "runtime",
     "MemoryRecord": "runtime",
     **dict.fromkeys(
-        ("Fault", "FaultKind", "KernelFault", "CompileError", "CompilerMissing", "LaunchError", "LaunchRefused", "SimtError", "Unsupported"),
+        (
+            "Fault",
+            "FaultKind",
+            "KernelFault",
+            "CompileError",
+            "CompilerMissing",
+            "LaunchError",
+            "LaunchRefused",
+            "SimtError",
+            "Unsupported",
+        ),
         "fault",
     ),
 }
 
 __all__ = [
-    "CompileError", "CompilerMissing", "DeviceLimits", "Fault", "FaultKind", "Kernel", "KernelFault", "LaunchError", "LaunchRecord",
-    "LaunchRefused", "MemoryRecord", "Parameter", "Program", "SimtError", "Unsupported", "build", "find_unsupported",
-]  # fmt: skip
+    "CompileError",
+    "CompilerMissing",
+    "DeviceLimits",
+    "Fault",
+    "FaultKind",
+    "Kernel",
+    "KernelFault",
+    "LaunchError",
+    "LaunchRecord",
+    "LaunchRefused",
+    "MemoryRecord",
+    "Parameter",
+    "Program",
+    "SimtError",
+    "Unsupported",
+    "build",
+    "find_unsupported",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from kengine.simt.fault import CompileError, Unsupported
+from kengine.simt.lexer import blank, line_of
 from kengine.simt.limits import DeviceLimits
 from kengine.simt.program import Program
 from kengine.simt.rewrite import has_return_in_macro, has_volatile_code, rewrite
@@ -44,7 +45,9 @@ def build(
     Raises CompileError (with the candidate's own line), Unsupported, CompilerMissing.
     """
     if len(source) > LARGEST_SOURCE:
-        raise CompileError(f"the source has {len(source)} characters; the largest accepted has {LARGEST_SOURCE}", None, "")
+        raise CompileError(
+            f"the source has {len(source)} characters; the largest accepted has {LARGEST_SOURCE}", None, ""
+        )
     if "\0" in source:
         line = source.count("\n", 0, source.index("\0")) + 1
         raise CompileError(f"{filename}:{line}: the source contains a NUL character: it is not text", line, "")
@@ -54,12 +57,34 @@ def build(
     mode = Mode(lanes, dialect == "hip", check, has_volatile_code(source))
     filename = Path(filename).name or "kernel.cu"
     prelude, text = _translation_unit(source, mode, defines or {}, instances, exports)
-    key = hashlib.sha256(repr((identity(), mode.flags(), list(options), filename, prelude, text)).encode()).hexdigest()[:24]
+    key = hashlib.sha256(repr((identity(), mode.flags(), list(options), filename, prelude, text)).encode()).hexdigest()[
+        :24
+    ]
     library = cache / f"program-{key}.so"
     runtime = runtime_library(cache)
     if not library.exists():
         _compile(prelude, text, library, filename, mode, options, runtime, cache)
-    return Program(library, runtime, source=source, filename=filename, check=check, limits=limits or DeviceLimits.of("gfx942" if lanes == 64 else "sm_90"))
+    limits = limits or DeviceLimits.of("gfx942" if lanes == 64 else "sm_90")
+    try:
+        return Program(library, runtime, source=source, filename=filename, check=check, limits=limits)
+    except OSError as error:
+        missing = re.search(r"undefined symbol: (\w+)", str(error))
+        if not missing:
+            raise
+        library.unlink(missing_ok=True)
+        raise _explain_missing(missing.group(1), source, filename, str(error)) from None
+
+
+def _explain_missing(symbol: str, source: str, filename: str, log: str) -> CompileError:
+    """A function that is declared and used but nowhere defined. `symbol` may be mangled."""
+    name = symbol
+    if symbol.startswith("_Z"):
+        parts = [symbol[m.end() : m.end() + int(m.group(0))] for m in re.finditer(r"\d+(?=[A-Za-z_])", symbol)]
+        name = "::".join(parts) if symbol.startswith("_ZN") and parts else parts[0] if parts else symbol
+    uses = [m.start() for m in re.finditer(rf"\b{re.escape(name.split('::')[-1])}\b", blank(source))]
+    line = line_of(source, uses[-1]) if uses else None
+    where = f"{filename}:{line}" if line else filename
+    return CompileError(f"{where}: '{name}' is declared but not defined", line, log)
 
 
 def _translation_unit(
@@ -67,28 +92,42 @@ def _translation_unit(
 ) -> tuple[str, str]:
     """What precedes the candidate, and the candidate with the entry points behind it."""
     strict = 0 if has_return_in_macro(source) else 1
-    prelude = [f"#define SIMT_STRICT_EXIT {strict}", '#include "definitions.h"', *(f"#define {k} {v}" for k, v in defines.items())]
-    tail = [f'SIMT_KERNEL("{name}", {name})' for name in instances] + [f'SIMT_HOST("{name}", {name})' for name in exports]
+    prelude = [
+        f"#define SIMT_STRICT_EXIT {strict}",
+        '#include "definitions.h"',
+        *(f"#define {k} {v}" for k, v in defines.items()),
+    ]
+    tail = [f'SIMT_KERNEL("{name}", {name})' for name in instances] + [
+        f'SIMT_HOST("{name}", {name})' for name in exports
+    ]
     body = rewrite(source)
     end = ["", '#line 1 "(entry points)"', *tail, ""] if tail else [""]
     return "\n".join([*prelude, ""]), body + "\n".join(end)
 
 
 def _compile(
-    prelude: str, text: str, library: Path, filename: str, mode: Mode, options: Sequence[str], runtime: Path, cache: Path
+    prelude: str,
+    text: str,
+    library: Path,
+    filename: str,
+    mode: Mode,
+    options: Sequence[str],
+    runtime: Path,
+    cache: Path,
 ) -> None:
     header = precompiled_header(mode, cache)
     compiler = find_compiler()
     include = ["-include-pch", f"{header}.pch"] if compiler.is_clang else ["-include", str(header)]
     with tempfile.TemporaryDirectory(dir=cache) as name:
         directory = Path(name)
-        # The candidate is compiled under its own name and in its own file: messages and line tables then need no mapping.
+        # The candidate is compiled under its own name, in its own file: messages and line tables need no mapping.
         (directory / "candidate").mkdir()
         unit, thing, out = directory / "candidate" / filename, directory / "unit.o", directory / "unit.so"
         unit.write_text(text, encoding="utf-8", errors="surrogateescape")
         (directory / "prelude.h").write_text(prelude, encoding="utf-8")
-        command = [*compiler.command, *mode.flags(), *include, "-include", str(directory / "prelude.h"), f"-I{SOURCES / 'simt'}",
-                   f"-I{SOURCES / 'include'}", *options, "-c", "-x", "c++", filename, "-o", str(thing)]  # fmt: skip
+        command = [*compiler.command, *mode.flags(), *include, "-include", str(directory / "prelude.h")]
+        command += [f"-I{SOURCES / 'simt'}", f"-I{SOURCES / 'include'}", *options]
+        command += ["-c", "-x", "c++", filename, "-o", str(thing)]
         try:
             run(command, directory / "candidate")
             run([*compiler.command, str(thing), "-o", str(out), *mode.link_flags(runtime)], directory)

@@ -18,7 +18,9 @@ def find_line(library: Path, pc: int, filename: str) -> int | None:
     if not tool or not pc:
         return None
     try:
-        done = subprocess.run([tool, "-i", "-e", str(library), hex(pc - 1)], capture_output=True, text=True, timeout=_SECONDS, check=False)
+        done = subprocess.run(
+            [tool, "-i", "-e", str(library), hex(pc - 1)], capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
     for frame in done.stdout.splitlines():
@@ -33,7 +35,7 @@ def read_symbols(library: Path) -> dict[str, tuple[int, int]]:
     data = library.read_bytes()
     if data[:4] != b"\x7fELF" or data[4] != 2:
         return {}
-    offset, = struct.unpack_from("<Q", data, 40)
+    (offset,) = struct.unpack_from("<Q", data, 40)
     entry, count = struct.unpack_from("<HH", data, 58)
     sections = [struct.unpack_from("<IIQQQQIIQQ", data, offset + i * entry) for i in range(count)]
     out: dict[str, tuple[int, int]] = {}

@@ -21,7 +21,17 @@ class Definition:
 
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_ATTRIBUTES = {"__launch_bounds__", "__attribute__", "__cluster_dims__", "__maxnreg__", "__block_size__", "alignas", "__align__", "decltype"}
+_PASTED = re.compile(r"[A-Za-z_]\w*(?:\s*##\s*\w+)*")  # in a macro, a name may be pasted together
+_ATTRIBUTES = {
+    "__launch_bounds__",
+    "__attribute__",
+    "__cluster_dims__",
+    "__maxnreg__",
+    "__block_size__",
+    "alignas",
+    "__align__",
+    "decltype",
+}
 _NOT_NAMES = {"const", "volatile", "__restrict__", "restrict", "__restrict", "__grid_constant__"}
 
 
@@ -33,7 +43,9 @@ def parameter_name(text: str) -> str:
     if function:
         return function.group(1)
     words = [w for w in _WORD.findall(text) if w not in _NOT_NAMES]
-    return words[-1] if len(words) > 1 or (words and re.search(r"[*&>]\s*(?:const\s+|__restrict__\s+)*\w+$", text)) else ""
+    return (
+        words[-1] if len(words) > 1 or (words and re.search(r"[*&>]\s*(?:const\s+|__restrict__\s+)*\w+$", text)) else ""
+    )
 
 
 def find_kernels(blanked: str) -> list[Definition]:
@@ -52,7 +64,7 @@ def _parse(text: str, i: int, is_template: bool) -> Definition | None:
     name, start = "", i
     while i < len(text):
         c = text[i]
-        word = _WORD.match(text, i)
+        word = _PASTED.match(text, i)
         if word:
             i = word.end()
             rest = re.compile(r"\s*").match(text, i)

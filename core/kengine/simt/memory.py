@@ -43,7 +43,8 @@ def guarded_empty(runtime: Runtime, shape: tuple[int, ...], dtype: Any, name: st
     buffer = (c.c_char * max(size, 1)).from_address(address)
     _owned[address] = size
     weakref.finalize(buffer, _release, runtime, address)
-    return np.frombuffer(buffer, dtype=np.uint8, count=size).view(kind).reshape(shape)
+    array: np.ndarray[Any, Any] = np.frombuffer(buffer, dtype=np.uint8, count=size).view(kind).reshape(shape)
+    return array
 
 
 def _release(runtime: Runtime, address: int) -> None:
@@ -54,7 +55,9 @@ def _release(runtime: Runtime, address: int) -> None:
 class Arguments:
     """The arguments of one launch: values as the signature wants them, arrays in guarded memory while it lasts."""
 
-    def __init__(self, runtime: Runtime, parameters: tuple[Parameter, ...], values: tuple[Any, ...], owner: str, check: bool) -> None:
+    def __init__(
+        self, runtime: Runtime, parameters: tuple[Parameter, ...], values: tuple[Any, ...], owner: str, check: bool
+    ) -> None:
         if len(parameters) != len(values):
             wanted = ", ".join(str(p) for p in parameters)
             raise LaunchError(f"{owner} takes {len(parameters)} arguments ({wanted}), {len(values)} given")
@@ -70,7 +73,9 @@ class Arguments:
             self._keep.append(held)
             self.pointers[i] = c.addressof(held)
 
-    def _guard(self, parameters: tuple[Parameter, ...], values: tuple[Any, ...], owner: str) -> list[tuple[int, int, int]]:
+    def _guard(
+        self, parameters: tuple[Parameter, ...], values: tuple[Any, ...], owner: str
+    ) -> list[tuple[int, int, int]]:
         spans: list[list[Any]] = []
         for parameter, value in zip(parameters, values):
             if not _is_array(value):
@@ -78,7 +83,9 @@ class Arguments:
             if not parameter.is_pointer:
                 if value.size == 1:
                     continue
-                raise LaunchError(f"{owner}: parameter '{parameter}' is no pointer, but an array of {value.size} was given")
+                raise LaunchError(
+                    f"{owner}: parameter '{parameter}' is no pointer, but an array of {value.size} was given"
+                )
             low, high = _bounds(value)
             writes = not parameter.is_const and value.flags.writeable
             spans.append([low, high, parameter.name, value.itemsize, writes])

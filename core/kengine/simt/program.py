@@ -21,10 +21,27 @@ if TYPE_CHECKING:
     import numpy as np
 
 DEFAULT_SECONDS = 60.0
+# Sizes of element types as compilers spell them in messages.
+_ELEMENT_SIZES = {
+    **dict.fromkeys(("char", "signed char", "unsigned char", "bool"), 1),
+    **dict.fromkeys(
+        ("short", "short int", "unsigned short", "short unsigned int", "half", "__half", "__nv_bfloat16"), 2
+    ),
+    **dict.fromkeys(("int", "unsigned int", "float", "half2", "__half2", "__nv_bfloat162"), 4),
+    **dict.fromkeys(("long", "long int", "unsigned long", "long unsigned int", "double", "float2"), 8),
+    **dict.fromkeys(("long long", "long long int", "long long unsigned int"), 8),
+    **dict.fromkeys(("float4", "int4", "uint4", "double2"), 16),
+}
 
 
 class _ParameterInfo(c.Structure):
-    _fields_ = [("code", c.c_char_p), ("size", c.c_uint), ("is_pointer", c.c_uint), ("is_const", c.c_uint), ("align", c.c_uint)]
+    _fields_ = [
+        ("code", c.c_char_p),
+        ("size", c.c_uint),
+        ("is_pointer", c.c_uint),
+        ("is_const", c.c_uint),
+        ("align", c.c_uint),
+    ]
 
 
 class _Entry(c.Structure):
@@ -32,21 +49,36 @@ class _Entry(c.Structure):
 
 
 _Entry._fields_ = [
-    ("name", c.c_char_p), ("address", c.c_void_p), ("body", c.c_void_p), ("parameter_count", c.c_uint),
-    ("parameters", c.POINTER(_ParameterInfo)), ("arguments_size", c.c_size_t), ("pack", c.c_void_p),
-    ("max_dynamic_shared", c.c_uint64), ("is_host", c.c_uint),
-    ("call_host", c.CFUNCTYPE(None, c.POINTER(c.c_void_p), c.c_void_p)), ("result", _ParameterInfo), ("next", c.POINTER(_Entry)),
-]  # fmt: skip
+    ("name", c.c_char_p),
+    ("address", c.c_void_p),
+    ("body", c.c_void_p),
+    ("parameter_count", c.c_uint),
+    ("parameters", c.POINTER(_ParameterInfo)),
+    ("arguments_size", c.c_size_t),
+    ("pack", c.c_void_p),
+    ("max_dynamic_shared", c.c_uint64),
+    ("is_host", c.c_uint),
+    ("call_host", c.CFUNCTYPE(None, c.POINTER(c.c_void_p), c.c_void_p)),
+    ("result", _ParameterInfo),
+    ("next", c.POINTER(_Entry)),
+]
 
 
 class _Module(c.Structure):
-    _fields_ = [("indices", c.c_void_p * 5), ("lanes", c.c_uint), ("check", c.c_uint), ("strict_exit", c.c_uint), ("reserved", c.c_uint),
-                ("kernels", c.POINTER(_Entry)), ("shared", c.c_void_p)]  # fmt: skip
+    _fields_ = [
+        ("indices", c.c_void_p * 5),
+        ("lanes", c.c_uint),
+        ("check", c.c_uint),
+        ("strict_exit", c.c_uint),
+        ("reserved", c.c_uint),
+        ("kernels", c.POINTER(_Entry)),
+        ("shared", c.c_void_p),
+    ]
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel that can be launched by name. `static_shared` is in bytes and counts the variables it declares itself."""
+    """A kernel that can be launched by name. `static_shared`: bytes of the shared variables that it declares itself."""
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -61,7 +93,9 @@ class Program:
     `seconds` is the processor time that one launch may take before it is an endless loop.
     """
 
-    def __init__(self, library: Path, runtime: Path, *, source: str, filename: str, check: bool, limits: DeviceLimits) -> None:
+    def __init__(
+        self, library: Path, runtime: Path, *, source: str, filename: str, check: bool, limits: DeviceLimits
+    ) -> None:
         self.library, self.source, self.filename, self.check, self.limits = library, source, filename, check, limits
         self.seconds = DEFAULT_SECONDS
         self.runtime = load_runtime(runtime)
@@ -78,7 +112,10 @@ class Program:
             name = (e.name or b"").decode()
             definition = lines.get(re.split("[<(]", name)[0].split("::")[-1].strip())
             names = definition.parameters if definition and len(definition.parameters) == e.parameter_count else ()
-            parameters = tuple(_describe(e.parameters[i], names[i] if names and names[i] else f"arg{i}") for i in range(e.parameter_count))
+            parameters = tuple(
+                _describe(e.parameters[i], names[i] if names and names[i] else f"arg{i}")
+                for i in range(e.parameter_count)
+            )
             self._entries[name] = (entry, parameters)
             if not e.is_host:
                 static = int(self.runtime.lib.simt_static_bytes(self._module, name.encode()))
@@ -162,7 +199,9 @@ class Program:
         return self._describe_fault(raw)
 
     def _describe_fault(self, raw: RawFault) -> Fault:
-        line: int | None = raw.line if raw.line > 0 and raw.file.decode(errors="replace") in ("", self.filename) else None
+        line: int | None = (
+            raw.line if raw.line > 0 and raw.file.decode(errors="replace") in ("", self.filename) else None
+        )
         if line is None and raw.pc:
             line = find_line(Path(raw.library.decode(errors="replace")), raw.pc, self.filename)
         fault = to_fault(raw, self.filename, line)
@@ -177,8 +216,16 @@ class Program:
         column = re.search(r"column (\d+)", fault.message)
         bound = re.search(r"\[(\d+)\]", fault.message)
         name, writes = _subscripted(text, int(column.group(1)) - 1 if column else 0)
-        shared = name is not None and re.search(rf"__shared__[^;]*\b{re.escape(name)}\b", blank(self.source)) is not None
-        kind = FaultKind.SHARED_OUT_OF_BOUNDS if shared else FaultKind.OUT_OF_BOUNDS_WRITE if writes else FaultKind.OUT_OF_BOUNDS_READ
+        shared = (
+            name is not None and re.search(rf"__shared__[^;]*\b{re.escape(name)}\b", blank(self.source)) is not None
+        )
+        kind = (
+            FaultKind.SHARED_OUT_OF_BOUNDS
+            if shared
+            else FaultKind.OUT_OF_BOUNDS_WRITE
+            if writes
+            else FaultKind.OUT_OF_BOUNDS_READ
+        )
         size = self._element_size(fault.message)
         offset = index * size if size and bound else None
         message = re.sub(r" \(column \d+\)", "", fault.message)
@@ -187,15 +234,14 @@ class Program:
     @staticmethod
     def _element_size(message: str) -> int | None:
         match = re.search(r"type '([\w ]+?)\s*\[\d+\]'", message)
-        sizes = {"float": 4, "int": 4, "unsigned int": 4, "double": 8, "char": 1, "unsigned char": 1, "signed char": 1, "bool": 1, "short int": 2,
-                 "short": 2, "short unsigned int": 2, "unsigned short": 2, "long int": 8, "long long int": 8, "long unsigned int": 8, "__half": 2, "__nv_bfloat16": 2,
-                 "half": 2, "float2": 8, "float4": 16, "__half2": 4, "half2": 4}  # fmt: skip
-        return sizes.get(match.group(1)) if match else None
+        return _ELEMENT_SIZES.get(match.group(1)) if match else None
 
     # ---- memory ----
     def empty(self, shape: int | tuple[int, ...], dtype: Any, name: str = "buffer") -> np.ndarray[Any, Any]:
         """An uninitialised numpy array in guarded memory, which launches use in place."""
-        return guarded_empty(self.runtime, (shape,) if isinstance(shape, int) else tuple(shape), dtype, name, self.check)
+        return guarded_empty(
+            self.runtime, (shape,) if isinstance(shape, int) else tuple(shape), dtype, name, self.check
+        )
 
     def register(self, name: str, base: int, size: int, itemsize: int = 4) -> None:
         """Tell the bounds of memory that comes from elsewhere, so that kernels may touch it in check mode."""
@@ -214,7 +260,8 @@ class Program:
         import numpy as np
 
         address, size = self.symbol(name)
-        return np.frombuffer((c.c_char * size).from_address(address), dtype=dtype)
+        array: np.ndarray[Any, Any] = np.frombuffer((c.c_char * size).from_address(address), dtype=dtype)
+        return array
 
     def symbol(self, name: str) -> tuple[int, int]:
         """Address and size in bytes of a variable or function (C++ functions by their mangled name)."""
@@ -258,7 +305,9 @@ def _subscripted(line: str, column: int) -> tuple[str | None, bool]:
 
 
 def _describe(info: _ParameterInfo, name: str) -> Parameter:
-    return Parameter(name, (info.code or b"v").decode(), info.size, bool(info.is_pointer), bool(info.is_const), info.align)
+    return Parameter(
+        name, (info.code or b"v").decode(), info.size, bool(info.is_pointer), bool(info.is_const), info.align
+    )
 
 
 def _dimensions(value: int | tuple[int, ...], what: str) -> list[int]:

@@ -17,7 +17,10 @@ _SPECIFIERS = re.compile(
     r"|\b(?:alignas|__align__|__attribute__)\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\s*)+$"
 )
 _ALIGNMENT = re.compile(r"\b(?:alignas|__align__)\s*\(((?:[^()]|\([^()]*\))*)\)")
-_DECLARATOR = re.compile(r"^(?P<type>.*?)(?P<name>[A-Za-z_]\w*)\s*(?P<align>(?:(?:alignas|__align__)\s*\((?:[^()]|\([^()]*\))*\)\s*)?)(?P<dims>(?:\[.*\]\s*)?)$", re.S)
+_DECLARATOR = re.compile(
+    r"^(?P<type>.*?)(?P<name>[A-Za-z_]\w*)\s*(?P<align>(?:(?:alignas|__align__)\s*\((?:[^()]|\([^()]*\))*\)\s*)?)(?P<dims>(?:\[.*\]\s*)?)$",
+    re.S,
+)
 
 
 def rewrite(source: str) -> str:
@@ -26,14 +29,19 @@ def rewrite(source: str) -> str:
     kernels = find_kernels(text)
     edits: list[tuple[int, int, str]] = []
     _rewrite_shared(source, text, edits)
-    _rewrite_launches(source, text, {k.name for k in kernels if k.is_template}, edits)
+    names = [k.name for k in kernels]
+    generic = {k.name for k in kernels if k.is_template or names.count(k.name) > 1}
+    _rewrite_launches(source, text, generic, edits)
     _rewrite_kernels(text, kernels, edits)
     return _apply(source, edits)
 
 
 def has_volatile_code(source: str) -> bool:
     """Whether the source uses volatile memory, through which lanes of a warp may talk without a barrier."""
-    return re.search(r"\bvolatile\b(?!\s*\()", re.sub(r"\basm\s+volatile\b|__asm__\s+volatile\b", "", blank(source))) is not None
+    return (
+        re.search(r"\bvolatile\b(?!\s*\()", re.sub(r"\basm\s+volatile\b|__asm__\s+volatile\b", "", blank(source)))
+        is not None
+    )
 
 
 def has_return_in_macro(source: str) -> bool:
@@ -125,11 +133,17 @@ def _declare_one(type_text: str, name: str, dims: str, is_extern: bool, in_funct
         inner = re.sub(r"^\[\s*\]", "", dims) if dims else ""
         typedef = f"typedef {type_text} {alias} {inner}; "
         if in_function:
-            return typedef + f"{alias}* const {name} __attribute__((unused)) = reinterpret_cast<{alias}*>(simt_dynamic_shared)"
-        return typedef + f"static {alias}* const& {name} __attribute__((unused)) = reinterpret_cast<{alias}* const&>(simt_dynamic_shared)"
+            return (
+                typedef
+                + f"{alias}* const {name} __attribute__((unused)) = reinterpret_cast<{alias}*>(simt_dynamic_shared)"
+            )
+        return (
+            typedef + f"static {alias}* const& {name} __attribute__((unused)) = "
+            f"reinterpret_cast<{alias}* const&>(simt_dynamic_shared)"
+        )
     tag = f"simt_tag_{name}"
     return (
-        f"typedef {type_text} {alias} {dims}; struct {tag} {{ static const char* simt_name() {{ return \"{name}\"; }} "
+        f'typedef {type_text} {alias} {dims}; struct {tag} {{ static const char* simt_name() {{ return "{name}"; }} '
         f"static const char* simt_where() {{ return __PRETTY_FUNCTION__; }} }}; "
         f"static {alias}& {name} __attribute__((unused)) = ::simt::SharedVariable<{alias}, {tag}>::storage.inner.value"
     )
@@ -161,7 +175,7 @@ def _configuration_end(text: str, i: int) -> int:
 
 
 def _expression_start(text: str, end: int) -> int:
-    """Where the kernel expression in front of <<< begins: a name, with scopes and template arguments, or parentheses."""
+    """Where the kernel expression in front of <<< begins: a name with scopes and template arguments, or parentheses."""
     i = end
     while i and text[i - 1].isspace():
         i -= 1
@@ -181,7 +195,7 @@ def _expression_start(text: str, end: int) -> int:
             depth += (text[i] == ")") - (text[i] == "(")
             if not depth:
                 return i
-    while i and (text[i - 1].isalnum() or text[i - 1] in "_:."):
+    while i and (text[i - 1].isalnum() or text[i - 1] in "_:.#"):
         i -= 1
     return i
 
@@ -194,4 +208,4 @@ def _rewrite_kernels(text: str, kernels: list[Definition], edits: list[tuple[int
             edits.append((at, at + 6, "SIMT_RETURN"))
         if not kernel.is_template and names.count(kernel.name) == 1:
             at = kernel.body_end + 1
-            edits.append((at, at, f' SIMT_KERNEL("{kernel.name}", {kernel.name})'))
+            edits.append((at, at, f" SIMT_KERNEL_HERE({kernel.name})"))

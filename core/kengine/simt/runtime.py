@@ -104,8 +104,16 @@ class Runtime:
 
     def set_limits(self, limits: DeviceLimits, seconds: float) -> None:
         """Launch limits, and the processor time that one launch may take (0: no limit)."""
-        values = [limits.threads_per_block, *limits.block, *limits.grid, limits.multiprocessors, *limits.compute_capability]
-        self.lib.simt_set_limits((c.c_uint * 10)(*values), limits.shared_per_block, limits.shared_per_block_optin, seconds)
+        values = [
+            limits.threads_per_block,
+            *limits.block,
+            *limits.grid,
+            limits.multiprocessors,
+            *limits.compute_capability,
+        ]
+        self.lib.simt_set_limits(
+            (c.c_uint * 10)(*values), limits.shared_per_block, limits.shared_per_block_optin, seconds
+        )
 
     def launches(self) -> list[LaunchRecord]:
         """Launches since the start of the process or the last forget_launches, at most 65536 of them."""
@@ -176,7 +184,7 @@ class Runtime:
         self.lib.simt_clear_fault()
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def load_runtime(library: Path) -> Runtime:
     """The runtime library of this process."""
     return Runtime(library)

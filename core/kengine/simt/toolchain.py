@@ -20,9 +20,25 @@ from kengine.simt.fault import CompileError, CompilerMissing
 SOURCES = Path(__file__).resolve().parent / "cpp"
 COMPILE_SECONDS = 300
 
-_LANGUAGE = ("-std=c++17", "-fPIC", "-w", "-g1", "-fvisibility=hidden", "-U_FORTIFY_SOURCE", "-pipe")
+_LANGUAGE = (
+    "-std=c++17",
+    "-fPIC",
+    "-w",
+    "-g1",
+    "-fvisibility=hidden",
+    "-U_FORTIFY_SOURCE",
+    "-pipe",
+    "-fno-threadsafe-statics",
+)
 # The devices' arithmetic: contraction to fused multiply-add, no traps, no errno; wrapping integers; punning allowed.
-_ARITHMETIC = ("-march=native", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math", "-fwrapv", "-fno-strict-aliasing")
+_ARITHMETIC = (
+    "-march=native",
+    "-ffp-contract=fast",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-fwrapv",
+    "-fno-strict-aliasing",
+)
 _STACK = ("-fstack-clash-protection",)
 _WRAPPED = ("printf", "vprintf", "__assert_fail", "malloc", "free", "abort")
 _WRAPPED_IN_CHECK = (*_WRAPPED, "memcpy", "memmove", "memset")
@@ -68,11 +84,13 @@ def _describe(command: tuple[str, ...]) -> Compiler:
 
 @functools.lru_cache(maxsize=1)
 def identity() -> str:
-    """A digest of everything but the candidate that decides what the compiler makes: compiler, processor, our sources."""
+    """A digest of what decides the compiler's output besides the candidate: compiler, processor, our sources."""
     digest = hashlib.sha256(find_compiler().version.encode())
     digest.update(platform.machine().encode())
     with contextlib.suppress(OSError), open("/proc/cpuinfo", encoding="utf-8") as f:
-        digest.update("".join(sorted({line for line in f if line.startswith(("flags", "model name", "Features"))})).encode())
+        digest.update(
+            "".join(sorted({line for line in f if line.startswith(("flags", "model name", "Features"))})).encode()
+        )
     for path in sorted(SOURCES.rglob("*")):
         if path.is_file():
             digest.update(str(path.relative_to(SOURCES)).encode() + path.read_bytes())
@@ -96,7 +114,14 @@ def run(command: Sequence[str], directory: Path) -> str:
     environment["LC_ALL"] = "C"
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", cwd=directory, env=environment, timeout=COMPILE_SECONDS, check=False
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            cwd=directory,
+            env=environment,
+            timeout=COMPILE_SECONDS,
+            check=False,
         )
     except subprocess.TimeoutExpired as error:
         raise CompileError(f"the compiler has not finished after {COMPILE_SECONDS} s", None, "") from error
@@ -116,8 +141,10 @@ def runtime_library(cache: Path) -> Path:
             return library
         with tempfile.TemporaryDirectory(dir=cache) as temporary:
             out = Path(temporary) / library.name
-            run([*find_compiler().command, "-O2", *_LANGUAGE, "-fno-strict-aliasing", "-shared", f"-Wl,-soname,{library.name}",
-                 str(SOURCES / "runtime" / "runtime.cpp"), "-o", str(out), "-ldl", "-lrt", "-lpthread"], Path(temporary))  # fmt: skip
+            libraries = ["-Wl,--no-as-needed", "-lm", "-ldl", "-lrt", "-lpthread"]
+            command = [*find_compiler().command, "-O2", *_LANGUAGE, "-fno-strict-aliasing", "-shared"]
+            command += [f"-Wl,-soname,{library.name}", str(SOURCES / "runtime" / "runtime.cpp"), "-o", str(out)]
+            run([*command, *libraries], Path(temporary))
             os.replace(out, library)
     return library
 
@@ -146,7 +173,11 @@ class Mode:
             out.append("-DSIMT_HIP")
         if self.instrumented:
             out.append("-fsanitize=thread")
-            out += ["-mllvm", "-tsan-instrument-func-entry-exit=0"] if clang else ["--param=tsan-instrument-func-entry-exit=0"]
+            out += (
+                ["-mllvm", "-tsan-instrument-func-entry-exit=0"]
+                if clang
+                else ["--param=tsan-instrument-func-entry-exit=0"]
+            )
         if self.lockstep:
             out += ["-mllvm", "-tsan-distinguish-volatile=1"] if clang else ["--param=tsan-distinguish-volatile=1"]
         if self.check:
@@ -156,7 +187,11 @@ class Mode:
     def link_flags(self, runtime: Path) -> list[str]:
         """Linker flags: the sanitizers' libraries are never linked, their hooks are the runtime's."""
         wrapped = _WRAPPED_IN_CHECK if self.check else _WRAPPED
-        return ["-shared", "-Wl,-Bsymbolic", "-Wl,-z,now", "-Wl,-rpath,$ORIGIN", *(f"-Wl,--wrap={w}" for w in wrapped), str(runtime)]
+        flags = ["-shared", "-Wl,-Bsymbolic", "-Wl,-z,now", "-Wl,-rpath,$ORIGIN", *(f"-Wl,--wrap={w}" for w in wrapped)]
+        if find_compiler().is_clang:
+            return [*flags, str(runtime)]
+        # No start files, no libraries but the compiler's own: the runtime brings the others. Linking takes 10 ms.
+        return [*flags, "-nostdlib", "-nostartfiles", str(runtime), "-lgcc"]
 
 
 def precompiled_header(mode: Mode, cache: Path) -> Path:

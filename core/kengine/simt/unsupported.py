@@ -4,25 +4,40 @@ from __future__ import annotations
 
 import re
 
-from kengine.simt.lexer import blank, line_of
 from kengine.simt.kernels import find_kernels
+from kengine.simt.lexer import blank, line_of
 
 # Patterns over text without comments and with emptied strings.
 _TOKENS: tuple[tuple[str, str], ...] = (
     ("inline assembly", r"\b(?:asm|__asm__|__asm)\b\s*(?:volatile|__volatile__|goto)?\s*\("),
-    ("tensor map (TMA)", r"\bCUtensorMap\w*|\bcuTensorMap\w+|\bcp_async_bulk\w*|\b__grid_constant__\s+const\s+CUtensorMap"),
+    (
+        "tensor map (TMA)",
+        r"\bCUtensorMap\w*|\bcuTensorMap\w+|\bcp_async_bulk\w*|\b__grid_constant__\s+const\s+CUtensorMap",
+    ),
     ("matrix-core built-in (MFMA)", r"\b__builtin_amdgcn_(?:s?mfma|wmma|swmmac)\w*"),
-    ("AMDGCN built-in", r"\b__builtin_amdgcn_(?:ds_\w+|mov_dpp\w*|update_dpp\w*|perm\w*|readlane|writelane|raw_buffer\w+|make_buffer\w+|sched_\w+|s_waitcnt\w*|global_load_lds\w*|cvt_\w+|sdot\w+|udot\w+|fdot\w+)\b"),
+    (
+        "AMDGCN built-in",
+        r"\b__builtin_amdgcn_(?:ds_\w+|mov_dpp\w*|update_dpp\w*|perm\w*|readlane|writelane|raw_buffer\w+|make_buffer\w+|sched_\w+|s_waitcnt\w*|global_load_lds\w*|cvt_\w+|sdot\w+|udot\w+|fdot\w+)\b",
+    ),
     ("NVVM built-in", r"\b__nvvm_\w+"),
-    ("textures and surfaces", r"\btex(?:1D|2D|3D|Cubemap)(?:Layered|Lod|Grad|fetch)?\s*[<(]|\b(?:cuda|hip)(?:TextureObject|SurfaceObject)_t\b|\btexture\s*<|\bsurf[123]D(?:read|write)\b"),
-    ("libcu++", r"\b(?:cuda|hip)::(?!std\b)(?:barrier|pipeline|memcpy_async|atomic|atomic_ref|semaphore|latch|ptx|device|access_property)\b|\bcuda::std::"),
+    (
+        "textures and surfaces",
+        r"\btex(?:1D|2D|3D|Cubemap)(?:Layered|Lod|Grad|fetch)?\s*[<(]|\b(?:cuda|hip)(?:TextureObject|SurfaceObject)_t\b|\btexture\s*<|\bsurf[123]D(?:read|write)\b",
+    ),
+    (
+        "libcu++",
+        r"\b(?:cuda|hip)::(?!std\b)(?:barrier|pipeline|memcpy_async|atomic|atomic_ref|semaphore|latch|ptx|device|access_property)\b|\bcuda::std::",
+    ),
     ("pipeline primitives", r"\b__pipeline_(?:memcpy_async|commit|wait_prior)\b"),
     ("CUB", r"\b(?:cub|hipcub|rocprim)::"),
     ("Thrust", r"\b(?:thrust|rocthrust)::"),
     ("CUTLASS/CuTe", r"\b(?:cutlass|cute)::"),
     ("Composable Kernel", r"\b(?:ck|ck_tile)::"),
     ("rocWMMA", r"\brocwmma::"),
-    ("cuBLAS/hipBLAS", r"\b(?:cublas|hipblas|rocblas)\w*_t\b|\b(?:cublas|cublasLt|hipblas|hipblasLt|rocblas_)[A-Z_a-z]\w*\s*\("),
+    (
+        "cuBLAS/hipBLAS",
+        r"\b(?:cublas|hipblas|rocblas)\w*_t\b|\b(?:cublas|cublasLt|hipblas|hipblasLt|rocblas_)[A-Z_a-z]\w*\s*\(",
+    ),
     ("cuDNN/MIOpen", r"\b(?:cudnn|miopen)[A-Z]\w*"),
     ("cuFFT/hipFFT", r"\b(?:cufft|hipfft)[A-Z]\w*"),
     ("cuSPARSE/hipSPARSE", r"\b(?:cusparse|hipsparse)[A-Z]\w*"),
@@ -61,7 +76,11 @@ def find_unsupported(source: str) -> list[tuple[str, int]]:
     for match in re.finditer(r"^[ \t]*#[ \t]*include[ \t]*([<\"])", text, re.M):
         end = source.find("\n", match.start())
         included = source[match.end() : end if end >= 0 else len(source)]
-        found += [(match.start(), name) for name, pattern in _HEADERS if re.match(pattern, included) and name not in ("cuBLAS/hipBLAS",)]
+        found += [
+            (match.start(), name)
+            for name, pattern in _HEADERS
+            if re.match(pattern, included) and name not in ("cuBLAS/hipBLAS",)
+        ]
     for kernel in find_kernels(text):
         for match in re.finditer(r"<<<", text[kernel.body_start : kernel.body_end]):
             found.append((kernel.body_start + match.start(), "launch from a kernel (dynamic parallelism)"))
@@ -73,5 +92,3 @@ def find_unsupported(source: str) -> list[tuple[str, int]]:
             seen.add(entry)
             out.append(entry)
     return out
-
-

@@ -44,6 +44,7 @@ class Observation:
 
 
 _current = Observation()
+_pretending = False
 _installed: set[str] = set()
 
 
@@ -56,6 +57,17 @@ def observing(mode: Mode) -> Iterator[Observation]:
         yield _current
     finally:
         _current = before
+
+
+@contextmanager
+def pretending() -> Iterator[None]:
+    """Inside the block tensors pretend to be on a device, and launches refuse those that do not."""
+    global _pretending
+    before, _pretending = _pretending, True
+    try:
+        yield
+    finally:
+        _pretending = before
 
 
 def install_compiled() -> None:
@@ -137,6 +149,8 @@ def _trim(grid: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _refuse_host_tensors(names: list[str], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    if not _pretending:
+        return
     import torch
 
     from kengine_triton.host.tensors import on_host

@@ -14,6 +14,7 @@ from kengine.errors import CandidateFault
 from kengine.model import Candidate, Target, TaskView
 from kengine.plugins.hooks import Inputs
 
+from kengine_triton import observe
 from kengine_triton.chips import Chip
 
 
@@ -40,6 +41,7 @@ class Session:
         emulates = self.target.arch == "interpret"
         benchmark = Benchmark(BUDGET_S if emulates else float("inf"))
         with ExitStack() as stack:
+            stack.enter_context(observe.pretending())
             stack.enter_context(active(StubDriver(self.chip, benchmark)))
             stack.enter_context(pretend(self.chip, poison=emulates, lenient=self.view.form == "module"))
             yield
@@ -57,7 +59,7 @@ class Session:
         from kengine.runner import entry
 
         assert self.module is not None
-        return entry.bind(self.module, self.view, inputs, as_tensor)
+        return entry.bind(self.module, self.view, inputs, as_tensor if self.chip is None else as_host_tensor)
 
     def call(self, inputs: Inputs) -> Any:
         """Bind and call once. Raises what the candidate raises, wrapped by the runner."""
@@ -67,6 +69,17 @@ class Session:
 
 def as_tensor(array: Array) -> Any:
     """What a Triton wrapper gets for an array: a torch tensor over the same memory."""
+    return array.as_torch()
+
+
+def as_host_tensor(array: Array) -> Any:
+    """The same for a wrapper that runs without a device: inputs that lie on one are copied to the host."""
+    memory = array.memory
+    if getattr(memory, "is_cuda", False):
+        import torch
+
+        with torch._C.DisableTorchFunction():
+            return Array(array.spec, memory.cpu()).as_torch()
     return array.as_torch()
 
 

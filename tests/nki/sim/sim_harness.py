@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import numpy as np
-
 from kengine_nki.sim import Options, session
 from kengine_nki.sim.loader import modules
 

@@ -46,7 +46,8 @@ def test_signatures_are_the_official_ones(generation: str, module: str) -> None:
         params = inspect.signature(value).parameters
         assert [n for n, p in params.items() if p.kind is p.POSITIONAL_OR_KEYWORD] == entry["params"], name
         assert [n for n, p in params.items() if p.kind is p.KEYWORD_ONLY] == entry["keyword_only"], name
-        assert {n for n, p in params.items() if p.default is p.empty and p.kind is not p.VAR_KEYWORD} == set(entry["required"]), name
+        required = {n for n, p in params.items() if p.default is p.empty and p.kind is not p.VAR_KEYWORD}
+        assert required == set(entry["required"]), name
 
 
 @pytest.mark.parametrize("generation", ["new", "old"])

@@ -63,12 +63,15 @@ NEW_FAULTS = {
     "nl.ndarray((128,), dtype=nl.float32, buffer=nl.sbuf)": "must have at least 2 dimensions",
     "nl.ndarray((128, 0), dtype=nl.float32, buffer=nl.sbuf)": "positive sizes",
     "nl.ndarray((128, 4), dtype=np.float64, buffer=nl.sbuf)": "not an NKI data type",
-    "nl.ndarray((128, 70000), dtype=nl.float32, buffer=nl.sbuf)": "needs 280000 bytes per partition, more than the 229376",
+    "nl.ndarray((128, 70000), dtype=nl.float32, buffer=nl.sbuf)": "280000 bytes per partition, more than the 229376",
     "nl.ndarray((128, 5000), dtype=nl.float32, buffer=nl.psum)": "needs 20000 bytes per partition, more than the 16384",
     "nl.ndarray((1 << 20, 1 << 14), dtype=nl.float32, buffer=nl.shared_hbm)": "more than the 25769803776 of HBM",
-    "nisa.nc_matmul(dst=ps2, stationary=wide, moving=sb)": "stationary free dimension 256 exceeds gemm_stationary_fmax=128",
+    "nisa.nc_matmul(dst=ps2, stationary=wide, moving=sb)": "dimension 256 exceeds gemm_stationary_fmax=128",
     "nisa.nc_matmul(dst=ps, stationary=half, moving=sb)":
         r"Matmul contraction dimension mismatch: stationary\[0\]=64 != moving\[0\]=128",
+    "nisa.nc_matmul(dst=ps, stationary=sb, moving=sb, tile_position=(0, 0), tile_size=(64, 128))":
+        "Matmul contraction dimension 128 exceeds pmax=64",
+    "nisa.nc_matmul(dst=ps, stationary=sb, moving=sb, tile_position=(0, 0))": "must both be set",
     "nisa.nc_matmul(dst=ps, stationary=bf, moving=sb)": "if one operand is float32 or tfloat32, the other must be too",
     "nisa.nc_matmul(dst=ps, stationary=ints, moving=ints)": "dtype int32 is not supported by the tensor engine",
     "nisa.nc_matmul(dst=nl.ndarray((64, 64), dtype=nl.bfloat16, buffer=nl.psum), stationary=bf, moving=bf)":
@@ -88,7 +91,8 @@ NEW_FAULTS = {
     "nisa.dma_transpose(dst=sb, src=sb.reshape((128, 8, 8)), axes=(1, 0, 2))":
         r"dma_transpose axes must be one of \[\(1,0\),\(2,1,0\),\(3,1,2,0\)\]",
     # bounds
-    "sb[:, 0:65]": r"Out-of-bound access for tensor `unnamed` on dimension 1: index range \[0, 64\] exceed dimension size of 64",
+    "sb[:, 0:65]":
+        r"Out-of-bound access for tensor `unnamed` on dimension 1: index range \[0, 64\] exceed dimension size of 64",
     "hbm[256, :]": r"Out-of-bound access for tensor `unnamed` on dimension 0: index range \[256, 256\]",
     "x[0:128, nl.ds(60, 8)]": r"tensor `x` on dimension 1: index range \[60, 67\] exceed dimension size of 64",
     "sb[0:4, 3, 1]": "too many indices for tensor `unnamed`: it has 2 dimensions, got 3",
@@ -247,13 +251,13 @@ def test_unknown_input_dtype_is_unsupported() -> None:
 @pytest.mark.parametrize("args", [(), (1, 2, 3)])
 def test_wrong_arity(args: Any) -> None:
     module = load(HEADER["new"] + "@nki.jit\ndef kernel(x):\n    return x\n", "arity.py")
-    with session(), pytest.raises(NkiError, match="kernel\\(\\) (missing a required argument|too many positional)"):
+    with session(), pytest.raises(NkiError, match=r"kernel\(\) (missing a required argument|too many positional)"):
         module.kernel(*args)
 
 
 def test_memory_limit_of_the_process_is_unsupported_not_a_fault() -> None:
     module = load(
-        HEADER["new"] + "@nki.jit\ndef kernel(x):\n    return nl.ndarray((1 << 14, 1 << 14), nl.float32, nl.shared_hbm)\n",
+        HEADER["new"] + "@nki.jit\ndef kernel(x):\n    return nl.ndarray((1 << 14, 1 << 14), nl.float32, nl.hbm)\n",
         "large.py",
     )
     with session(Options(memory_limit=1 << 20)), pytest.raises(Unsupported, match="an array of 1073741824 bytes"):

@@ -33,7 +33,8 @@ def rms(x: Any, w: Any) -> Any:
 
 
 CASES: dict[str, Any] = {
-    "vector_add": (lambda d: [random(300, 70).astype(d), random(300, 70, seed=1).astype(d)], lambda a, b: a.astype(np.float64) + b),
+    "vector_add": (lambda d: [random(300, 70).astype(d), random(300, 70, seed=1).astype(d)],
+                   lambda a, b: a.astype(np.float64) + b),
     "rms_norm": (lambda d: [random(300, 96).astype(d), random(96).astype(d)], rms),
     "tiled_matmul": (lambda d: [random(256, 256).astype(d), random(256, 1024).astype(d)],
                      lambda a, b: a.T.astype(np.float64) @ b.astype(np.float64)),

@@ -76,7 +76,7 @@ def test_reduce(generation: str, name: str, axis: tuple[int, ...]) -> None:
     x = random(64, 6, 5)
     if name == "all":
         x[::2, 1, 1] = 0
-    kw = {} if name in ("all", "var") and generation == "old" or name == "all" else {"keepdims": True}
+    kw = {} if (name in ("all", "var") and generation == "old") or name == "all" else {"keepdims": True}
     out = run(generation, lambda lib, t: getattr(lib.language, name)(t["x"], axis, **kw), {"x": x})
     kept = np.zeros(x.shape).sum(axis=axis, keepdims=True).shape
     check(generation, name, out.reshape(kept), 1e-5, 1e-5, x=x, axis=axis)
@@ -101,7 +101,7 @@ def test_ranges(generation: str, name: str) -> None:
 
     run(generation, body, {"x": random(4, 4)})
     formula = ENTRIES[generation, name].formula
-    assert seen == list(eval(formula, {"start": 2, "stop": 11, "step": 3})) + [0, 1]
+    assert seen == [*list(eval(formula, {"start": 2, "stop": 11, "step": 3})), 0, 1]
 
 
 def test_fori_loop() -> None:
@@ -162,7 +162,7 @@ def test_dropout(generation: str, name: str) -> None:
 @cases("rand")
 def test_rand(generation: str, name: str) -> None:
     out = run(generation, lambda lib, t: lib.language.rand((128, 2000), np.float32), {"x": random(1, 1)})
-    assert 0 <= out.min() and out.max() < 1
+    assert out.min() >= 0 and out.max() < 1
     assert abs(out.mean() - 0.5) < 0.01 and abs(out.var() - 1 / 12) < 0.005
     assert ENTRIES[generation, name].formula == "distribution"
 

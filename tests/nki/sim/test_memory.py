@@ -194,7 +194,7 @@ return out"""
 
 def test_sbuf_capacity_counts_what_is_live_together() -> None:
     """64 KiB tiles: four at a time exceed 224 KiB of trn2, but not 256 KiB of trn3; dead ones do not count."""
-    with pytest.raises(NkiError, match=r"sbuf capacity exceeded: 4 tiles live .* need 262144 .* 229376 of trn2") as caught:
+    with pytest.raises(NkiError, match=r"sbuf capacity exceeded: 4 tiles .* need 262144 .* 229376 of trn2") as caught:
         kernel(LIVE.format(count=4, use="tiles.append(t)"))
     assert caught.value.line is not None
     _, opened = kernel(LIVE.format(count=4, use="tiles.append(t)"), chip="trn3")
@@ -246,7 +246,8 @@ def test_float_to_integer_rounds_to_even_and_saturates(dtype: str, generation: s
 
 def test_small_floats_round_to_even() -> None:
     x = np.array([[1 + 2**-8, 1 + 3 * 2**-8, 1 + 2**-11, 1 + 3 * 2**-11, 1 + 2**-4, 1 + 3 * 2**-4]], np.float32)
-    for name, kind in {"bfloat16": ml_dtypes.bfloat16, "float16": np.float16, "float8_e4m3": ml_dtypes.float8_e4m3}.items():
+    kinds = {"bfloat16": ml_dtypes.bfloat16, "float16": np.float16, "float8_e4m3": ml_dtypes.float8_e4m3}
+    for name, kind in kinds.items():
         out = run("new", lambda lib, t, n=name: lib.language.copy(t["x"], dtype=getattr(lib.language, n)), {"x": x})
         np.testing.assert_array_equal(out.astype(np.float32), x.astype(kind).astype(np.float32))
 

@@ -198,6 +198,8 @@ def candidate(x):
     torch.cuda.synchronize()
     assert start.elapsed_time(end) > 0
     assert UNITS == 132
+    torch.cuda.nvtx.range_push("work")
+    torch.cuda.nvtx.range_pop()
     with torch.device("cuda"):
         assert torch.zeros(3).is_cuda
     return y
@@ -228,3 +230,29 @@ def candidate(a, b):
 
 def matmul(BM: int, BN: int, BK: int, warps: int = 4, stages: int = 3) -> str:
     return MATMUL.format(BM=BM, BN=BN, BK=BK, warps=warps, stages=stages)
+
+
+PERSISTENT = """
+@triton.jit
+def kernel(x_ptr, y_ptr, rows, columns, BLOCK: tl.constexpr, num_stages: tl.constexpr):
+    start = tl.program_id(0)
+    step = tl.num_programs(0)
+    for row in tl.range(start, rows, step, num_stages=num_stages):
+        i = tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + row * columns + i, mask=i < columns, other=-float("inf"))
+        e = tl.exp(x - tl.max(x, axis=0))
+        tl.store(y_ptr + row * columns + i, e / tl.sum(e, axis=0), mask=i < columns)
+
+def candidate(x):
+    rows, columns = x.shape
+    y = torch.empty_like(x)
+    properties = triton.runtime.driver.active.utils.get_device_properties(torch.cuda.current_device())
+    BLOCK = triton.next_power_of_2(columns)
+    compiled = kernel.warmup(x, y, rows, columns, BLOCK=BLOCK, num_stages=2, num_warps=8, grid=(1,))
+    compiled._init_handles()
+    fits = properties["max_num_regs"] // (compiled.n_regs * properties["warpSize"] * 8)
+    fits = min(fits, properties["max_shared_mem"] // max(compiled.metadata.shared, 1))
+    programs = min(properties["multiprocessor_count"] * fits, rows)
+    kernel[(programs, 1, 1)](x, y, rows, columns, BLOCK=BLOCK, num_stages=2, num_warps=8)
+    return y
+"""

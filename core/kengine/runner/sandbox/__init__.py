@@ -78,16 +78,17 @@ def enter(settings: Settings, in_force: tuple[str, ...], uid: int) -> tuple[str,
     groups = mounts.device_groups() if settings.device != "cpu" else []
     if wanted("landlock") and "no_new_privs" in measures:
         measures += landlock.restrict((*settings.reads, "/proc"), _writable(settings, in_force))
+    root = os.geteuid() == 0 and wanted("uid")
+    plain = root and _wants_uid(settings, in_force)
+    # Another user who could not get to the interpreter keeps one right, to read, and Landlock says what.
+    keeping = root and not plain and "landlock" in measures and wanted("capabilities")
     if wanted("capabilities"):
-        capabilities.bound()
-    keeping = False
-    if os.geteuid() == 0 and wanted("uid"):
-        if _wants_uid(settings, in_force):
-            take("uid", identity.take(uid, groups))
-        elif "landlock" in measures and wanted("capabilities"):
-            capabilities.prepare_keeping()
-            keeping = identity.take(uid, groups)
-            take("uid", keeping and capabilities.keep_reading())
+        capabilities.bound(capabilities.DAC_READ_SEARCH if keeping else None)
+    if keeping:
+        capabilities.prepare_keeping()
+        take("uid", identity.take(uid, groups) and capabilities.keep_reading())
+    elif plain:
+        take("uid", identity.take(uid, groups))
     if wanted("capabilities") and not keeping:
         take("capabilities", capabilities.drop())
     syscalls.prctl(syscalls.SET_DUMPABLE, 1)

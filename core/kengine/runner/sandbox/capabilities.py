@@ -19,9 +19,11 @@ def held() -> int:
     return 0
 
 
-def bound() -> None:
-    """Make sure that no program started later can gain one; needs the right to do so, else does nothing."""
+def bound(spare: int | None = None) -> None:
+    """Make sure that no program started later can gain one but `spare`; needs the right to do so, else does nothing."""
     for number in range(_LAST + 1):
+        if number == spare:
+            continue
         try:
             syscalls.prctl(syscalls.CAPBSET_DROP, number)
         except OSError:

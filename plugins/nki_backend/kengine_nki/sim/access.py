@@ -159,20 +159,19 @@ def store(
         return
     where = np.broadcast_to(mask, dst.shape)
     target = dst.array()
-    full = where.all()
-    if full:
-        dst.mark(tag)
-    else:
-        storage = dst.storage
-        if storage.immutable is not None:
-            raise NkiError(f"Cannot update immutable parameter `{storage.immutable}`")
-        _touch(dst)
-        storage.first = storage.first or storage.last
-        storage.filled = storage.dirty = True
-        if storage.uniform != tag and storage.tracked:
-            dst.tag_array()[where] = tag
-        elif storage.uniform == NONE:
-            storage.uniform = MIXED
+    if where.all():
+        store(dst, array, tag, None, valid)
+        return
+    storage = dst.storage
+    if storage.immutable is not None:
+        raise NkiError(f"Cannot update immutable parameter `{storage.immutable}`")
+    _touch(dst)
+    storage.first = storage.first or storage.last
+    storage.filled = storage.dirty = True
+    if storage.uniform != tag and storage.tracked:
+        dst.tag_array()[where] = tag
+    elif storage.uniform == NONE:
+        storage.uniform = MIXED
     np.copyto(target, array, where=where)
     if valid is not None and dst.storage.tracked:
         dst.tag_array()[where & ~np.broadcast_to(fit(valid, dst.shape), dst.shape)] = NONE

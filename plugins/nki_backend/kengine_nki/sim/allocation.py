@@ -40,6 +40,8 @@ def as_region(buffer: Any, program: Program) -> MemoryRegion:
 def as_shape(shape: Any) -> tuple[int, ...]:
     """A shape as positive ints. NkiError otherwise."""
     sizes = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+    if sizes and all([type(n) is int and n > 0 for n in sizes]):
+        return sizes
     for size in sizes:
         if not isinstance(size, (int, np.integer)) and not hasattr(size, "__index__"):
             raise NkiError(f"shape must hold integers, got {shape!r}")
@@ -87,8 +89,10 @@ def allocate(
     if program.count > program.limit:
         raise BudgetExceeded(program.budget, program.budget, program.kernel)
     region, kind, sizes = as_region(buffer, program), as_dtype(dtype), as_shape(shape)
-    par = next((i for i, n in enumerate(sizes) if isinstance(n, ParDim)), 0)
-    dims = tuple([int(n) for n in sizes])
+    par, dims = 0, sizes
+    if program.generation == "old" or not all([type(n) is int for n in sizes]):
+        par = next((i for i, n in enumerate(sizes) if isinstance(n, ParDim)), 0)
+        dims = tuple([int(n) for n in sizes])
     nbytes = math.prod(dims) * kind.itemsize
     # Blocks before the partition dimension (old generation) are separate tiles to the compiler.
     per = math.prod(dims[par + 1 :]) * kind.itemsize if region.on_chip else 0

@@ -104,6 +104,8 @@ class Storage:
 
     def materialize(self) -> Array:
         """The tag of each element as a writable array."""
+        if self.uniform == NONE and not self.filled:
+            self.poison()
         if self.tags is None or self.uniform != MIXED:
             value = OTHER if self.uniform == MIXED else self.uniform
             self.tags = np.full(self.bytes.size // self.unit, value, np.uint8)

@@ -25,13 +25,18 @@ def may_reverse(frame: Any) -> bool:
 
     A list that grows in the loop body, or a number or list updated in place, follows the order of iterations on real
     hardware too, since loops are unrolled in order when the kernel is traced; that is not a race. So it is with
-    `accumulate=k > 0` of nc_matmul, which names its first iteration.
+    `accumulate=k > 0` of nc_matmul and with `if k == 0:`, which treat one iteration differently.
     """
     filename = frame.f_code.co_filename
     loop = _loops(filename, tuple(linecache.getlines(filename))).get(frame.f_lineno)
     if loop is None:
         return False
+    variables = {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
     for node in ast.walk(loop):
+        if isinstance(node, (ast.If, ast.IfExp)):
+            names = {n.id for n in ast.walk(node.test) if isinstance(n, ast.Name)}
+            if names & variables:
+                return False
         if isinstance(node, ast.Call):
             if isinstance(node.func, ast.Attribute) and node.func.attr in ORDERED_METHODS:
                 return False

@@ -6,6 +6,8 @@ only ever installed in a runner whose zygote started with TRITON_INTERPRET=1.
 
 from __future__ import annotations
 
+import os
+
 _installed = False
 
 
@@ -14,6 +16,8 @@ def install() -> None:
     global _installed
     if _installed:
         return
+    if os.environ.get("TRITON_INTERPRET") != "1":
+        raise RuntimeError("TRITON_INTERPRET=1 is not set: this process compiles kernels and cannot interpret them")
     from kengine_triton.interpret import (
         arithmetic,
         assertion,
@@ -28,11 +32,12 @@ def install() -> None:
         rewriting,
         scalar,
         unsupported,
+        warmup,
     )
 
     for part in (
         builder, scalar, arithmetic, cast, dot, reduction, memory, atomic, libdevice, assertion, rewriting,
-        autotune, unsupported,
+        autotune, unsupported, warmup,
     ):  # fmt: skip
         part.install()
     _installed = True

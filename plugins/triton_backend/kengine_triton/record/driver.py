@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from kengine_triton.interpret.warmup import REGISTERS
+
 if TYPE_CHECKING:
     from triton.backends.compiler import GPUTarget
 
@@ -36,8 +38,11 @@ class Utilities:
         }
 
     def load_binary(self, name: str, kernel: bytes, shared: int, device: int) -> tuple[Any, ...]:
-        """A handle that nobody uses, no registers, and the most threads that a program may have."""
-        return (None, 0, 0, 0, 1024)[: _handles()]
+        """A handle that nobody uses, registers and spills of an ordinary kernel, and the most threads of a program.
+
+        Wrappers size their grid by the registers, and divide by them.
+        """
+        return (None, 0, REGISTERS, 0, 1024)[: _handles()]
 
     def unload_module(self, module: Any) -> None:
         """Nothing was loaded."""

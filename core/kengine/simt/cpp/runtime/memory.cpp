@@ -203,17 +203,21 @@ SIMT_PUBLIC int simt_free(void* p) {
 SIMT_PUBLIC void simt_register_memory(const char* name, void* base, size_t bytes, size_t itemsize) {
   std::lock_guard<std::recursive_mutex> hold(lock);
   if (!base || !bytes) return;
-  auto it = allocations.find(static_cast<char*>(base));
-  if (it != allocations.end()) {
-    if (it->second->size >= bytes && it->second->owned) {
-      it->second->name = name ? name : "";
+  char* first = static_cast<char*>(base);
+  char* last = first + bytes;
+  // Foreign memory that this covers in whole or in part has been freed and given out anew, unless it contains it.
+  auto it = allocations.upper_bound(first);
+  if (it != allocations.begin()) {
+    Region* before = std::prev(it)->second;
+    if (before->base + before->size >= last && (before->owned || before->base < first || before->size == bytes)) {
+      if (before->base == first) before->name = name ? name : "";
       return;
     }
-    if (!it->second->owned && it->second->size == bytes) {
-      it->second->name = name ? name : "";
-      return;
-    }
-    simt_free(base);
+    if (!before->owned && before->base + before->size > first) simt_free(before->base);
+  }
+  for (it = allocations.lower_bound(first); it != allocations.end() && it->first < last; it = allocations.lower_bound(first)) {
+    if (it->second->owned) break;
+    simt_free(it->first);
   }
   auto* r = new Region;
   r->base = static_cast<char*>(base);

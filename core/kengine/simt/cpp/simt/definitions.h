@@ -1,6 +1,7 @@
 // The objects of one compiled program. Included once, after simt.h and before the candidate.
 #pragma once
 extern "C" {
+__attribute__((weak, visibility("hidden"))) void* __dso_handle = &__dso_handle;  // programs are linked without start files
 __attribute__((visibility("hidden"))) uint3 simt_thread_index;
 __attribute__((visibility("hidden"))) uint3 simt_block_index;
 __attribute__((visibility("hidden"))) dim3 simt_block_dim;

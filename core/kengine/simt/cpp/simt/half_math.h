@@ -85,7 +85,6 @@ SIMT_SMALL_MATH(__nv_bfloat16, __nv_bfloat162)
   SIMT_INLINE Pair __floats2##pair##_rn(float a, float b) { return Pair(Type(a), Type(b)); }           \
   SIMT_INLINE Pair __float22##pair##_rn(float2 v) { return Pair(Type(v.x), Type(v.y)); }               \
   SIMT_INLINE Pair __##small##2##pair(Type v) { return Pair(v, v); }                                   \
-  SIMT_INLINE Pair __##small##s2##pair(Type a, Type b) { return Pair(a, b); }                          \
   SIMT_INLINE Type __low2##small(Pair p) { return p.x; }                                               \
   SIMT_INLINE Type __high2##small(Pair p) { return p.y; }                                              \
   SIMT_INLINE Pair __low2##pair(Pair p) { return Pair(p.x, p.x); }                                     \
@@ -94,6 +93,8 @@ SIMT_SMALL_MATH(__nv_bfloat16, __nv_bfloat162)
 SIMT_SMALL_NAMES(__half, __half2, half, half2)
 SIMT_SMALL_NAMES(__nv_bfloat16, __nv_bfloat162, bfloat16, bfloat162)
 SIMT_INLINE __half __float2half_rz(float v) { __half h(v); return std::fabs(static_cast<float>(h)) > std::fabs(v) ? __half::from(static_cast<unsigned short>(h.x - 1)) : h; }
+SIMT_INLINE __half2 __halves2half2(__half a, __half b) { return __half2(a, b); }
+SIMT_INLINE __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 a, __nv_bfloat16 b) { return __nv_bfloat162(a, b); }
 SIMT_INLINE float2 __half22float2(__half2 p) { return make_float2(p.x, p.y); }
 SIMT_INLINE float2 __bfloat1622float2(__nv_bfloat162 p) { return make_float2(p.x, p.y); }
 #define CUDART_INF_FP16 __ushort_as_half(0x7c00u)

@@ -6,10 +6,10 @@ namespace simt {
 template <class T>
 struct TypeCode {
   static const char* get() {
-    using V = std::remove_cv_t<T>;
-    if (std::is_same<V, bool>::value) return "b1";
-    if (std::is_floating_point<V>::value) return sizeof(V) == 4 ? "f4" : "f8";
-    if (std::is_integral<V>::value || std::is_enum<V>::value) {
+    using V = std::remove_cv_t<T>;  // may be incomplete
+    if constexpr (std::is_same<V, bool>::value) return "b1";
+    if constexpr (std::is_floating_point<V>::value) return sizeof(V) == 4 ? "f4" : "f8";
+    if constexpr (std::is_integral<V>::value || std::is_enum<V>::value) {
       static const char* const names[2][4] = {{"u1", "u2", "u4", "u8"}, {"i1", "i2", "i4", "i8"}};
       constexpr int width = sizeof(V) == 1 ? 0 : sizeof(V) == 2 ? 1 : sizeof(V) == 4 ? 2 : 3;
       return names[std::is_signed<V>::value || std::is_enum<V>::value][width];
@@ -170,4 +170,6 @@ GenericLauncher<F> make_generic(F call, const char* name, LaunchConfig config) {
 #define SIMT_JOIN_(a, b) a##b
 #define SIMT_JOIN(a, b) SIMT_JOIN_(a, b)
 #define SIMT_KERNEL(name, ...) static ::simt::KernelRegistrar<decltype(&__VA_ARGS__), &__VA_ARGS__> SIMT_JOIN(simt_kernel_, __COUNTER__){name};
+// Behind a kernel's body, also where a macro makes the kernel.
+#define SIMT_KERNEL_HERE(k) SIMT_KERNEL(#k, k)
 #define SIMT_HOST(name, ...) static ::simt::HostRegistrar<decltype(&__VA_ARGS__), &__VA_ARGS__> SIMT_JOIN(simt_host_, __COUNTER__){name};

@@ -1,5 +1,6 @@
 // Everything a device source sees before its first line. Included by force, and precompiled.
 #pragma once
+#include <algorithm>
 #include <cassert>
 #include <cfloat>
 #include <climits>

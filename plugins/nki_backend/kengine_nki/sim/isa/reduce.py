@@ -44,7 +44,7 @@ def reduce_axes(v: Array, op: Op, axes: tuple[int, ...]) -> Array:
         result: Array = op.fn.reduce(flat, axis=-1)  # type: ignore[attr-defined]
         return result.reshape([1 if a in axes else n for a, n in enumerate(v.shape)])
     result = op.fn.reduce(v, axis=axes, keepdims=True)  # type: ignore[attr-defined]
-    return result if result.dtype != np.bool_ else result.astype(np.float32)
+    return result if op.kind != "logical" else result.astype(np.float32)
 
 
 def tensor_reduce(

@@ -37,7 +37,7 @@ def dr_kernel(
 
         k + k * min(s, 3) + k * PR,    PR = time in generated kernels / time in all kernels
 
-    Liu et al., arXiv 2602.05885, section 5. Credit for a turn is the undiscounted sum of this and later turns, its
+    Liu et al., arXiv 2602.05885. Credit for a turn is the undiscounted sum of this and later turns, its
     advantage leaves itself out of the baseline (TRLOO): `credit.returns(rewards, gamma=1)`, then
     `baselines.by_turn(returns, baselines.leave_one_out)`. Raises UsageError without a coverage, see `coverage`.
     """

@@ -28,7 +28,7 @@ def tritonrl_code(judged: Judged, *, allow_self_referenced: bool = False) -> flo
 
         syntax * func * k
 
-    Woo et al., arXiv 2510.17891, section 3 (hierarchical reward decomposition). syntax: a kernel that compiles; func:
+    Woo et al., arXiv 2510.17891 (hierarchical reward decomposition). syntax: a kernel that compiles; func:
     the kernel itself does the work; k: correct. Has no speed term, hence works on emulators.
     """
     outcome = read(judged, allow_self_referenced=allow_self_referenced)
@@ -37,9 +37,7 @@ def tritonrl_code(judged: Judged, *, allow_self_referenced: bool = False) -> flo
     return outcome.settle(outcome.compiled * outcome.correct)
 
 
-def tritonrl_plan(
-    judged: Judged, *, unclear: float = 0.0, allow_self_referenced: bool = False
-) -> float | None:
+def tritonrl_plan(judged: Judged, *, unclear: float = 0.0, allow_self_referenced: bool = False) -> float | None:
     """Reward of the tokens that are reasoning in TritonRL:
 
         syntax * func * s
