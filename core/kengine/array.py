@@ -44,10 +44,14 @@ def span(spec: TensorSpec) -> int:
 
 @dataclass(frozen=True)
 class Array:
-    """A spec over memory: `memory` is a writable buffer of host bytes, or a flat uint8 torch tensor on a device."""
+    """A spec over memory: `memory` is a writable buffer of host bytes, or a flat uint8 torch tensor on a device.
+
+    from_torch: whether the task made it with torch, for backends whose candidates take arrays of either framework.
+    """
 
     spec: TensorSpec
     memory: Any
+    from_torch: bool = False
 
     def as_numpy(self) -> numpy.ndarray[Any, Any]:
         """View as numpy without a copy; bfloat16 and fp8 through ml_dtypes. Host memory only."""
@@ -69,6 +73,10 @@ class Array:
             strides=tuple(s * dtype.itemsize for s in strides),
         )
         return array
+
+    def as_made(self) -> Any:
+        """View in the framework that the task made it with: a torch tensor, or a numpy array."""
+        return self.as_torch() if self.from_torch else self.as_numpy()
 
     def as_torch(self) -> torch.Tensor:
         """View as torch without a copy, on the device of the memory."""

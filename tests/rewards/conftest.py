@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-
 from kengine.model import (
     Artifact,
     Candidate,

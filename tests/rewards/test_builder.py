@@ -3,7 +3,6 @@
 import pickle
 
 import pytest
-
 from kengine import rewards
 from kengine.errors import UsageError
 from kengine.rewards import Reward

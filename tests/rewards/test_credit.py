@@ -6,7 +6,6 @@ import statistics
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from kengine.errors import UsageError
 from kengine.rewards import by_turn, group_mean, leave_one_out, pooled, returns, standardized
 

@@ -1,9 +1,8 @@
 """The text for the next turn: its ends, its length, what it says of each status, and what it never says."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
 from kengine.errors import InfraError, UsageError
 from kengine.model import (
     Artifact,
@@ -35,7 +34,9 @@ def wrong(verdict, change):
     """A wrong result as the judge writes it."""
 
     def build(got="1.5", expected=SECRET, problem=None, **fields):
-        text = f"3 of 64 elements are wrong; worst at [7]: expected {expected}, got {got}, allowed error 1e-05; {SECRET}"
+        text = (
+            f"3 of 64 elements are wrong; worst at [7]: expected {expected}, got {got}, allowed error 1e-05; {SECRET}"
+        )
         fields = {"error_ratio": 68.0, "max_abs_err": 3.1415926, "allowed": 1e-5, "wrong": 3, "total": 64,
                   "worst": Element(0, (7,), expected, got), "where": "elements 7 to 9", **fields}  # fmt: skip
         comparison = Comparison("n=64", False, text if problem is None else problem, **fields)
@@ -57,13 +58,9 @@ def test_the_status_stands_first_and_last_and_the_length_is_kept(status, size, v
 
 
 @given(st.integers(40, 700), st.text(max_size=900))
-@settings(max_examples=100)
-def test_any_length_and_any_message(size, message) -> None:
-    from dataclasses import replace
-
-    from conftest import build
-
-    text = write_feedback(replace(build("crashed"), message=message, log=message[::-1]), max_chars=size)
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_length_and_any_message(verdict, change, size, message) -> None:
+    text = write_feedback(change(verdict("crashed"), message=message, log=message[::-1]), max_chars=size)
     assert len(text) <= size and text.endswith("Status: crashed")
 
 
@@ -81,7 +78,9 @@ def test_without_a_verdict_nothing_is_said_of_the_candidate() -> None:
 
 def test_a_wrong_result_says_where_and_how_far(wrong) -> None:
     text = write_feedback(wrong())
-    assert "Case n=64: 3 of 64 elements are wrong; the worst is output 0 at [7], an error of about 70 times what" in text
+    assert (
+        "Case n=64: 3 of 64 elements are wrong; the worst is output 0 at [7], an error of about 70 times what" in text
+    )
     assert "Wrong are: elements 7 to 9." in text
 
 
@@ -116,7 +115,7 @@ def test_an_exact_answer_and_a_far_one(wrong) -> None:
         ("every 4th element from 3 to 63", "every 4th element from 3 to 63"),
         ("whole rows: rows 1 to 3; first wrong row [0, 1]", "whole rows: rows 1 to 3; first wrong row [0, 1]"),
         ("in every row: column 7", "in every row: column 7"),
-        ("one tile: rows 0 to 3, columns 8 to 15 (4 x 8); first wrong row 0", "one tile: rows 0 to 3, columns 8 to 15 (4 x 8)"),
+        ("one tile: rows 0 to 3, columns 8 to 15 (4 x 8); first wrong row 0", "columns 8 to 15 (4 x 8)"),
         ("rows 0 to 3 crossed with every 2th column from 0 to 8; first wrong row 0", "crossed with every 2th column"),
         ("scattered over 4 of 4 rows and 128 of 128 columns; first wrong row 0", "scattered over 4 of 4 rows"),
         ("every element; all of it is NaN, as if nothing had been written", "as if nothing had been written"),
@@ -135,7 +134,6 @@ def test_every_place_that_the_judge_names_is_passed_on(wrong, where, said) -> No
 def test_the_places_of_real_masks_are_passed_on(wrong) -> None:
     """What `diagnosis.locate` says of many masks comes through whole."""
     import numpy as np
-
     from kengine.judge.diagnosis import locate
 
     draw = np.random.default_rng(3)
@@ -195,7 +193,10 @@ def test_changed_inputs(wrong, change) -> None:
 
 
 def test_several_cases_worst_first(verdict, change) -> None:
-    cases = [Comparison(f"n={n}", n == 0, "", float(n), 1.0, 1.0, n, 64, 0, Element(0, (n,), SECRET, "1.0")) for n in range(6)]
+    cases = [
+        Comparison(f"n={n}", n == 0, "", float(n), 1.0, 1.0, n, 64, 0, Element(0, (n,), SECRET, "1.0"))
+        for n in range(6)
+    ]
     text = write_feedback(with_comparison(change, verdict("wrong_result"), *cases))
     assert "5 of 6 cases that were tried are wrong." in text and "... and 2 more." in text
     assert text.index("Case n=5") < text.index("Case n=4") < text.index("Case n=3") and "Case n=2" not in text
@@ -225,19 +226,27 @@ def test_a_race_is_named_without_its_values(verdict, change) -> None:
     for status in ("nondeterministic", "launch_failed"):
         text = write_feedback(change(verdict(status), message=message, line=5, log=message))
         assert SECRET not in text and "missing barrier" in text and "5 | return add(x, y)" in text
-    shared = change(verdict("launch_failed"), message="race_shared: two threads write tile[0] [kernel k, add.cu:5]", line=5)
+    shared = change(
+        verdict("launch_failed"), message="race_shared: two threads write tile[0] [kernel k, add.cu:5]", line=5
+    )
     assert "The emulator saw a race in shared memory" in write_feedback(shared)
     assert "Kernels launched: add_kernel" in write_feedback(verdict("nondeterministic"))
 
 
 def test_wrong_only_when_timed(verdict, change) -> None:
-    judged = change(verdict("wrong_result", stage="time"), message=f"wrong when timed: expected {SECRET}", status=Status.wrong_result)
+    judged = change(
+        verdict("wrong_result", stage="time"),
+        message=f"wrong when timed: expected {SECRET}",
+        status=Status.wrong_result,
+    )
     text = write_feedback(with_comparison(change, judged, Comparison("n=64", True)))
     assert "wrong when it was timed" in text and SECRET not in text
 
 
 def test_a_compiler_says_its_line(verdict, change) -> None:
-    judged = change(verdict("compile_failed"), message="arange's arguments must be constexpr", line=5, log="File add.py\nBoom")
+    judged = change(
+        verdict("compile_failed"), message="arange's arguments must be constexpr", line=5, log="File add.py\nBoom"
+    )
     text = write_feedback(judged)
     assert text.splitlines()[1:3] == ["Line 5: arange's arguments must be constexpr", "  5 | return add(x, y)"]
     assert "Log:\nFile add.py\nBoom" in text
@@ -246,7 +255,10 @@ def test_a_compiler_says_its_line(verdict, change) -> None:
 
 
 def test_lint_says_rule_line_and_source(verdict, change) -> None:
-    findings = (Finding("KE102", "reject", "no kernel is launched", "add.py", 5), Finding("KE110", "warn", "opens a socket"))
+    findings = (
+        Finding("KE102", "reject", "no kernel is launched", "add.py", 5),
+        Finding("KE110", "warn", "opens a socket"),
+    )
     judged = verdict("lint_rejected")
     text = write_feedback(change(judged, stages=change(judged.stages, lint=LintRecord(findings, 20))))
     assert "KE102 at line 5: no kernel is launched\n  5 | return add(x, y)" in text
@@ -269,7 +281,9 @@ def test_a_timeout_names_the_slow_stage(verdict, change) -> None:
 def test_a_slow_kernel_hears_times_and_resources(verdict, change) -> None:
     judged = verdict("too_slow", 0.5, label="slower", coverage=0.25, plan={"min_speedup": 1.5})
     kernel = KernelResources("add_kernel", 255, 96, 2048, 0.125)
-    judged = change(judged, stages=change(judged.stages, compile=CompileRecord((Artifact(Target("triton", "sm_90"), (kernel,)),))))
+    judged = change(
+        judged, stages=change(judged.stages, compile=CompileRecord((Artifact(Target("triton", "sm_90"), (kernel,)),)))
+    )
     text = write_feedback(judged)
     for part in (
         "Right on 1 case.", "Speed-up over the reference: 0.5x (slower).", "Asked for: 1.5x.",

@@ -4,7 +4,6 @@ import itertools
 from math import exp, log
 
 import pytest
-
 from kengine import rewards
 from kengine.errors import InfraError, UsageError
 from kengine.rewards import metrics
@@ -30,7 +29,9 @@ def test_the_estimator_does_not_break_on_many() -> None:
     assert metrics.unbiased_at_k(5000, 0, 5000) == 0.0
 
 
-@pytest.mark.parametrize(("n", "c", "k"), [(5, 6, 1), (5, -1, 1), (5, 2, 0), (5, 2, 6), (0, 0, 1), (5.0, 2, 1), (5, True, 1)])
+@pytest.mark.parametrize(
+    ("n", "c", "k"), [(5, 6, 1), (5, -1, 1), (5, 2, 0), (5, 2, 6), (0, 0, 1), (5.0, 2, 1), (5, True, 1)]
+)
 def test_counts_that_make_no_sense(n, c, k) -> None:
     with pytest.raises(UsageError):
         metrics.unbiased_at_k(n, c, k)
@@ -40,8 +41,8 @@ def test_counts_that_make_no_sense(n, c, k) -> None:
 def groups(verdict):
     """Two tasks: four and two judged candidates, and some that count nowhere."""
     return [
-        [verdict("passed", 3.0), verdict("passed", 0.5, label="slower"), verdict("wrong_result"), verdict("compile_failed"),
-         None, InfraError("lost")],
+        [verdict("passed", 3.0), verdict("passed", 0.5, label="slower"), verdict("wrong_result"),
+         verdict("compile_failed"), None, InfraError("lost")],
         [verdict("too_slow", 0.9, label="slower"), verdict("sham"), verdict("unsupported")],
     ]  # fmt: skip
 

@@ -1,7 +1,6 @@
 """Each published reward with numbers from its own source."""
 
 import pytest
-
 from kengine import rewards
 from kengine.errors import UsageError
 
@@ -89,7 +88,9 @@ def test_amd_kernel_vault_has_a_range_of_0_to_2_9(verdict, status, speedup, valu
 
 def test_amd_kernel_vaults_three_turns(verdict) -> None:
     """G = r1 + 0.6 r2 + 0.36 r3."""
-    turns = [rewards.amd_kernel_vault(verdict(s, x)) for s, x in (("wrong_result", None), ("passed", 1.0), ("passed", 4.0))]
+    turns = [
+        rewards.amd_kernel_vault(verdict(s, x)) for s, x in (("wrong_result", None), ("passed", 1.0), ("passed", 4.0))
+    ]
     assert rewards.returns(turns, gamma=0.6)[0] == pytest.approx(0.4 + 0.6 * 1.4 + 0.36 * 2.9, **EXACT)
 
 
@@ -124,7 +125,7 @@ def test_amd_hip_novelty(verdict, status, speedup, distance, value) -> None:
 
 
 def test_amd_hip_legacy(verdict) -> None:
-    """Its documented range: -0.9 to 0.5 + 1 + 0.125 = 1.625, reached at a speed-up of 100; the gates of its self-test."""
+    """Its documented range: -0.9 to 0.5 + 1 + 0.125 = 1.625, reached at a speed-up of 100."""
     assert rewards.amd_hip_legacy(verdict("passed", 1.5), distance=0.15) == pytest.approx(0.6985, abs=1e-4)
     assert rewards.amd_hip_legacy(verdict("passed", 100.0)) == pytest.approx(1.625, **EXACT)
     assert rewards.amd_hip_legacy(verdict("passed", 0.0)) == pytest.approx(0.625, **EXACT)
@@ -165,7 +166,7 @@ def test_cuda_agent_takes_the_other_verdict(verdict, change) -> None:
     assert rewards.cuda_agent(eager, against_compile=other) == 3.0
     noisy = change(other, stages=change(other.stages, time=change(record, label="unclear")))
     assert rewards.cuda_agent(eager, against_compile=noisy) == 2.0
-    with pytest.raises(UsageError, match="timed against torch.compile"):
+    with pytest.raises(UsageError, match="timed against torch"):
         rewards.cuda_agent(other, against_compile=eager)
     with pytest.raises(UsageError, match="timed against eager"):
         rewards.cuda_agent(eager, against_compile=eager)

@@ -3,7 +3,6 @@
 import json
 
 import pytest
-
 from kengine import codec
 from kengine.errors import InfraError, UsageError
 from kengine.model import Verdict
@@ -21,7 +20,9 @@ def test_a_verdict_is_a_conversation_of_one_turn(verdict) -> None:
 
 
 def test_turns_groups_and_keys(verdict) -> None:
-    text = json.dumps({"group": "t1", "key": 7, "turns": [line(verdict("wrong_result")), line(verdict())], "prompt": "p"})
+    text = json.dumps(
+        {"group": "t1", "key": 7, "turns": [line(verdict("wrong_result")), line(verdict())], "prompt": "p"}
+    )
     (found,) = rollouts.read([text])
     assert [str(v.status) for v in found.turns] == ["wrong_result", "passed"]
     assert (found.group, found.key) == ("t1", "7")
@@ -47,7 +48,7 @@ def test_what_stands_in_a_verdicts_place() -> None:
         ('{"turns": [7]}', r"turns\[0\]: want a verdict or null, got a number"),
         ('{"turns": [{}]}', r"turns\[0\]: not a verdict: missing key 'schema'"),
         ('{"turns": [null], "group": []}', "group: want text"),
-        ('{"schema": "kengine.verdict/1"}', "not a verdict: Verdict: missing key 'status'"),
+        ('{"schema": "kengine.verdict/1"}', "not a verdict: Verdict.status: missing"),
         ('{"schema": "kengine.verdict/9"}', "kengine.verdict/9"),
     ],
 )

@@ -4,7 +4,6 @@ import functools
 import pickle
 
 import pytest
-
 from kengine import rewards
 from kengine.errors import DeviceLost, InfraError, TaskError, UsageError
 from kengine.model import Check, IntegrityRecord, Status

@@ -3,7 +3,6 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from kengine.errors import UsageError
 from kengine.rewards import amd, dtw_distance, similarity
 

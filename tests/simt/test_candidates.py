@@ -139,7 +139,9 @@ def test_half_gemm_with_wmma_and_padding(compile_source: Any, check: bool) -> No
     a, b = r.standard_normal((64, 32)).astype(np.float16), r.standard_normal((32, 128)).astype(np.float16)
     c = np.zeros((64, 128), np.float16)
     program.launch("hgemm", (2, 1), 128, (a, b, c, 64, 128, 32, 0.5))
-    np.testing.assert_allclose(c, (a.astype(np.float32) @ b.astype(np.float32) * 0.5).astype(np.float16), rtol=2e-3, atol=1e-3)
+    np.testing.assert_allclose(
+        c, (a.astype(np.float32) @ b.astype(np.float32) * 0.5).astype(np.float16), rtol=2e-3, atol=1e-3
+    )
 
 
 MIXED = r"""
@@ -210,7 +212,11 @@ def test_functors_macros_overloads_and_convolution(compile_source: Any, check: b
     a, b = np.ones(4, np.float32), np.ones(4)
     program.call("both", a, b)
     assert a.tolist() == b.tolist() == [2] * 4
-    image, w, y = r.standard_normal((20, 37)).astype(np.float32), r.standard_normal((3, 3)).astype(np.float32), np.zeros((20, 37), np.float32)
+    image, w, y = (
+        r.standard_normal((20, 37)).astype(np.float32),
+        r.standard_normal((3, 3)).astype(np.float32),
+        np.zeros((20, 37), np.float32),
+    )
     program.call("convolve", image, w, y, 20, 37)
     padded = np.pad(image, 1)
     expected = sum(padded[i : i + 20, j : j + 37] * w[i, j] for i in range(3) for j in range(3)) + 6
@@ -302,7 +308,9 @@ def test_hip_rmsnorm(compile_source: Any, check: bool) -> None:
     o = np.zeros_like(x)
     program.call("launch", x, w, o, 3, 500, None)
     f = x.astype(np.float32)
-    np.testing.assert_allclose(o, f / np.sqrt((f * f).mean(1, keepdims=True) + 1e-6) * w.astype(np.float32), rtol=2e-3, atol=1e-3)
+    np.testing.assert_allclose(
+        o, f / np.sqrt((f * f).mean(1, keepdims=True) + 1e-6) * w.astype(np.float32), rtol=2e-3, atol=1e-3
+    )
     a, b = np.ones(16, np.float32), np.arange(16, dtype=np.float32)
     program.launch("vec", 1, 4, (a, b))
     np.testing.assert_array_equal(a, 1 + 2 * b)

@@ -176,6 +176,17 @@ CLEAN = {
           __syncthreads();
           y[threadIdx.x] = best;
         }""",
+    "shared memory set by memset and copied by memcpy": """
+        __global__ void k(float* y) {
+          __shared__ float s[64], c[64];
+          if (threadIdx.x == 0) memset(s, 0, sizeof(s));
+          __syncthreads();
+          atomicAdd(&s[threadIdx.x % 4], 1.0f);
+          __syncthreads();
+          if (threadIdx.x == 1) memcpy(c, s, sizeof(c));
+          __syncthreads();
+          y[threadIdx.x] = c[threadIdx.x];
+        }""",
     "blocks with their own shared memory": """
         __global__ void k(int* y) {
           __shared__ int s[64];

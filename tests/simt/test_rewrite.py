@@ -37,7 +37,9 @@ def test_find_kernels() -> None:
 
 
 def test_kernels_made_by_macros() -> None:
-    out = rewrite("#define K(n) __global__ void n##_kernel(int* x) { return; } \\\n  void n() { n##_kernel<<<1, 2>>>(0); }\n")
+    out = rewrite(
+        "#define K(n) __global__ void n##_kernel(int* x) { return; } \\\n  void n() { n##_kernel<<<1, 2>>>(0); }\n"
+    )
     assert "SIMT_KERNEL_HERE(n##_kernel)" in out and "SIMT_LAUNCH((n##_kernel), 1, 2)(0)" in out
 
 

@@ -23,6 +23,7 @@ from kengine.errors import InfraError, WorkerLost
 if TYPE_CHECKING:
     from kengine.config import Limits, Plan
     from kengine.model import TargetInfo, Task
+    from kengine.plugins.backend import Backend
 
 _ATTEMPTS = 3
 
@@ -53,9 +54,9 @@ class Crew:
         finally:
             self._discard(runner)
 
-    def judge(self, info: TargetInfo, task: Task) -> Judge:
+    def judge(self, info: TargetInfo, task: Task, backend: Backend) -> Judge:
         """The long-lived judge of a device, for tasks that are trusted."""
-        recipe = _judge_recipe(info, task)
+        recipe = _judge_recipe(info, task, backend)
         with self._lock:
             judge = self._judges.get(recipe.key)
             if judge is None:
@@ -65,9 +66,9 @@ class Crew:
         return judge
 
     @contextmanager
-    def own_judge(self, info: TargetInfo, task: Task) -> Iterator[Judge]:
+    def own_judge(self, info: TargetInfo, task: Task, backend: Backend) -> Iterator[Judge]:
         """A sandboxed judge for one self-referenced task, thrown away in the end: its text came with the candidate."""
-        recipe = _judge_recipe(info, task)
+        recipe = _judge_recipe(info, task, backend)
         with self._lock:
             zygote = self._zygote(recipe)
         limits = _limits(self._plan.limits, info)
@@ -177,10 +178,11 @@ def _runner_recipe(info: TargetInfo, module: str) -> Recipe:
     return Recipe("runner", str(info.target), module, info.preload, info.environ)
 
 
-def _judge_recipe(info: TargetInfo, task: Task) -> Recipe:
+def _judge_recipe(info: TargetInfo, task: Task, backend: Backend) -> Recipe:
     # numpy always; torch only for tasks that speak of it, since importing it takes longer than most verdicts.
     preload = ("numpy", "torch") if info.device != "cpu" or "torch" in task.source else ("numpy",)
-    return Recipe("judge", preload=preload)
+    packages = tuple(sorted({module.partition(".")[0] for _, module in backend.comparers()}))
+    return Recipe("judge", preload=preload, packages=packages)
 
 
 def _limits(limits: Limits, info: TargetInfo) -> dict[str, Any]:

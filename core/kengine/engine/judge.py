@@ -33,6 +33,7 @@ class OpenTask:
         self.id = str(answer["task_id"])
         self.cases = tuple(codec.from_json(c, Case) for c in answer["cases"])
         self.views = tuple(codec.from_json(v, CaseView) for v in answer["views"])
+        self.notes = tuple(str(n) for n in answer.get("notes", ()))
         self.skipped = {str(k): str(v) for k, v in answer.get("skipped", {}).items()}
         self.module = bool(answer.get("module"))
         self.elapsed_ns = int(answer.get("elapsed_ns", 0))
@@ -48,9 +49,30 @@ class Judge:
         self._process: Runner | None = None
         self._generation = 0
 
-    def open(self, task: Task, salt: str, device: str, cases: int | None, screen: bool) -> OpenTask:
-        """Load and screen a task. Raises TaskError when it is broken or its reference does not end in time."""
-        body = {"task": codec.to_json(task), "salt": salt, "device": device, "cases": cases, "screen": screen}
+    def open(
+        self,
+        task: Task,
+        salt: str,
+        device: str,
+        cases: int | None,
+        screen: bool,
+        comparers: Sequence[tuple[str, str]] = (),
+        chip_error: float = 0.0,
+    ) -> OpenTask:
+        """Load and screen a task; `comparers` are name and module of plugins that may compare in the core's place,
+        `chip_error` is that of the target.
+
+        Raises TaskError when the task is broken or its reference does not end in time.
+        """
+        body = {
+            "task": codec.to_json(task),
+            "salt": salt,
+            "device": device,
+            "cases": cases,
+            "screen": screen,
+            "comparers": [list(pair) for pair in comparers],
+            "chip_error": chip_error,
+        }
         try:
             answer, _ = self.call("open", body, timeout_s=self._open_timeout_s)
         except TimeoutError:

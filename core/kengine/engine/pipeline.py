@@ -44,11 +44,14 @@ def run(job: Job, crew: Crew, device: Device) -> Verdict:
         return job.verdict("")
     with ExitStack() as stack:
         if job.task.self_referenced:
-            judge = stack.enter_context(crew.own_judge(job.info, job.task))
+            judge = stack.enter_context(crew.own_judge(job.info, job.task, job.backend))
         else:
-            judge = crew.judge(job.info, job.task)
+            judge = crew.judge(job.info, job.task, job.backend)
         with job.stage("open"):
-            task = judge.open(job.task, job.salt, job.info.device, job.plan.cases, job.plan.screen)
+            task = judge.open(
+                job.task, job.salt, job.info.device, job.plan.cases, job.plan.screen, job.backend.comparers(),
+                job.info.chip_error,
+            )
         job.durations_ns["reference"] = task.elapsed_ns
         _execute(job, crew, judge, task, device)
     return job.verdict("" if job.failed else _praise(job))
@@ -124,7 +127,7 @@ def _launch(job: Job, execution: Execution) -> list[tuple[Launch, ...]]:
     finally:
         if launches:
             job.record(launch=LaunchRecord(tuple(launches), details, execution.runner.output.text()))
-            job.record(compare=CompareRecord(tuple(comparisons), execution.task.skipped))
+            job.record(compare=CompareRecord(tuple(comparisons), execution.task.skipped, execution.task.notes))
     return launches
 
 

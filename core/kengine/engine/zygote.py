@@ -11,7 +11,7 @@ import sysconfig
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -38,18 +38,22 @@ main(int(sys.argv[2]))
 
 @dataclass(frozen=True)
 class Recipe:
-    """What makes two zygotes the same: role, backend module, target, environment and what is imported beforehand."""
+    """What makes two zygotes the same: role, backend module, target, environment and what is imported beforehand.
+
+    packages: further top-level packages that must be importable there.
+    """
 
     role: Literal["runner", "judge"]
     target: str = ""
     module: str = ""
     preload: tuple[str, ...] = ()
     environ: Mapping[str, str] = field(default_factory=dict)
+    packages: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
         """Equal for equal recipes."""
-        return json.dumps([self.role, self.target, self.module, self.preload, sorted(self.environ.items())])
+        return json.dumps([self.role, self.target, self.module, self.preload, sorted(self.environ.items()), self.packages])
 
 
 class Zygote:
@@ -104,7 +108,7 @@ class Zygote:
         self._stop()
         self.generation += 1
         ours, theirs = socket.socketpair()
-        path = search_path(self.recipe.module)
+        path = search_path(("kengine", self.recipe.module.partition(".")[0], *self.recipe.packages))
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         try:
             self._process = subprocess.Popen(
@@ -181,15 +185,15 @@ def environment(extra: Mapping[str, str]) -> dict[str, str]:
     return {**kept, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", **extra}
 
 
-def search_path(module: str) -> list[str]:
-    """List where a zygote may import from: the interpreter, installed packages, kengine and the backend's module.
+def search_path(packages: Sequence[str]) -> list[str]:
+    """List where a zygote may import from: the interpreter, what is installed, and the homes of these packages.
 
     The folder of the caller's script and the working directory are left out: a task file may lie there.
     """
     homes = {str(Path(p).resolve()) for p in (sys.prefix, sys.base_prefix, sys.exec_prefix)}
     homes |= {str(Path(p).resolve()) for p in sysconfig.get_paths().values()}
     paths = [p for p in sys.path if p and (_inside(p, homes) or Path(p).name in ("site-packages", "dist-packages"))]
-    roots = [_root("kengine")] + ([_root(module.partition(".")[0])] if module else [])
+    roots = dict.fromkeys(_root(package) for package in packages if package)
     return paths + [root for root in roots if root and root not in paths]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from kengine.array import ITEMSIZE, contiguous_strides
 from kengine.errors import InfraError, TaskError
-from kengine.judge import arena, reference
+from kengine.judge import arena, reference, transforms
 from kengine.judge.leaves import dtype_name, element_strides, is_array, is_torch, map_leaves, shape_of
 from kengine.judge.module import TaskModule
 from kengine.judge.packing import Packed, leaves
@@ -72,6 +72,7 @@ class Expected:
     """All outputs of one case: nested values with a `Form` for each array, and the arrays depth first.
 
     elapsed_ns: what the reference and its variations took. notes: what a reader of the verdict should know.
+    result: what the reference returned, kept for a task that turns a kernel's answer into it.
     """
 
     structure: list[Any]
@@ -79,11 +80,12 @@ class Expected:
     elapsed_ns: int = 0
     notes: tuple[str, ...] = ()
     native: bool = False
+    result: Any = None
 
     @property
     def held(self) -> int:
         """Memory that this object takes, in bytes."""
-        return sum(o.held for o in self.outputs)
+        return sum(o.held + (o.nbytes if self.result is not None else 0) for o in self.outputs)
 
 
 def compute(
@@ -133,7 +135,9 @@ def compute(
             outputs = answer.prepare(honest.arrays(), None, ())
     forms = iter([o.form for o in outputs])
     structure = [_form(honest.value, forms), *(_untyped(_form(w, forms)) for w in honest.written)]
-    return Expected(structure, outputs, time.perf_counter_ns() - begun, (note,) if note else (), exact is None)
+    elapsed = time.perf_counter_ns() - begun
+    result = honest.value if transforms.find(module, transforms.FROM_KERNEL) else None
+    return Expected(structure, outputs, elapsed, (note,) if note else (), exact is None, result)
 
 
 def _refuse_noise(task: str, honest: Answer, again: Answer, device: str) -> None:

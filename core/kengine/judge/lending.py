@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kengine.judge import arena
+from kengine.judge import arena, transforms
 from kengine.judge.arena import Arena
 from kengine.judge.expected import Expected
-from kengine.judge.packing import ALIGN, GUARD, Packed, leaves, spec_json
+from kengine.judge.packing import ALIGN, GUARD, Packed, array_tree, leaves
 from kengine.judge.session import Entry
 from kengine.judge.structure import ArrayOut
 from kengine.model import TensorSpec
@@ -69,7 +69,7 @@ def lend(
     holder.places = places
     view = holder.arena.view
     for place in places:
-        packed = place.entry.packed
+        packed = place.entry.lent
         arena.overwrite(view[place.base : place.base + packed.nbytes], packed.image)
         arena.poison(view[place.base + packed.nbytes : place.end])
     arena.synchronize(device)
@@ -78,7 +78,7 @@ def lend(
 
 
 def _place(key: Key, entry: Entry, expected: Expected, base: int, writes: int) -> Place:
-    cursor = base + entry.packed.nbytes
+    cursor = base + entry.lent.nbytes
     destination = []
     returned = expected.outputs[: len(expected.outputs) - writes]
     for output in returned:
@@ -86,8 +86,9 @@ def _place(key: Key, entry: Entry, expected: Expected, base: int, writes: int) -
         cursor = _after(cursor, output.nbytes)
     sinks = []
     for output in expected.outputs:
-        sinks.append((cursor, output.nbytes))
-        cursor = _after(cursor, output.nbytes)
+        room = output.nbytes if expected.result is None else transforms.ROOM * output.nbytes
+        sinks.append((cursor, room))
+        cursor = _after(cursor, room)
     return Place(key, entry, expected, base, tuple(sinks), tuple(destination), cursor)
 
 
@@ -96,13 +97,12 @@ def _after(cursor: int, nbytes: int) -> int:
 
 
 def _bundle(place: Place, described: dict[str, Any]) -> dict[str, Any]:
-    sizes = [output.nbytes for output in place.expected.outputs]
     return {
         "arena": described,
-        **place.entry.packed.bundle(place.base),
+        **place.entry.lent.bundle(place.base),
         "destination": [
-            {"k": "array", "spec": spec_json(spec), "at": at, "nbytes": nbytes}
-            for (at, spec), nbytes in zip(place.destination, sizes)
+            array_tree(spec, at, output.nbytes, output.form.torch)
+            for (at, spec), output in zip(place.destination, place.expected.outputs)
         ],
         "sinks": [{"at": at, "nbytes": nbytes} for at, nbytes in place.sinks],
     }
@@ -128,7 +128,7 @@ def changed_inputs(holder: Holder, place: Place, writes: Sequence[int]) -> tuple
     A write that hits none of them but the guard between them is named as such.
     """
     assert holder.arena is not None
-    packed = place.entry.packed
+    packed = place.entry.lent
     region = holder.arena.view[place.base : place.base + packed.nbytes]
     if arena.same_bytes(region, packed.image):
         return ()

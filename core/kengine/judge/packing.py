@@ -35,7 +35,7 @@ class Leaf:
 
     def tree(self, base: int = 0) -> dict[str, Any]:
         """As a runner is told, when the image starts at byte `base` of the arena."""
-        return {"k": "array", "spec": spec_json(self.spec), "at": base + self.at, "nbytes": self.nbytes}
+        return array_tree(self.spec, base + self.at, self.nbytes, self.torch)
 
     def value(self, memory: Any) -> Any:
         """The array over `memory`, in the task's framework."""
@@ -69,6 +69,12 @@ class Packed:
     def values(self, memory: Any) -> list[Any]:
         """The arguments over `memory`."""
         return [unpack(a, memory) for a in self.args]
+
+
+def array_tree(spec: TensorSpec, at: int, nbytes: int, torch: bool) -> dict[str, Any]:
+    """An array in lent memory as a runner is told; `torch` says that the task made it with torch."""
+    tree: dict[str, Any] = {"k": "array", "spec": spec_json(spec), "at": at, "nbytes": nbytes}
+    return {**tree, "torch": True} if torch else tree
 
 
 def spec_json(spec: TensorSpec) -> dict[str, Any]:

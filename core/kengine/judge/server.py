@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from kengine import codec, wire
 from kengine.errors import InfraError, KengineError, TargetUnavailable, TaskError, UsageError
-from kengine.judge import arena, compare, lending, screening
+from kengine.judge import arena, compare, comparers, lending, screening, transforms
 from kengine.judge.cache import ByteCache
 from kengine.judge.clock import Instruments
 from kengine.judge.lending import Holder, Key
@@ -84,11 +84,14 @@ class Judge:
         if limit is not None and (type(limit) is not int or limit < 1):
             raise UsageError(f"cases is {limit!r}, want a number above 0")
         salt = _field(message, "salt", str)
-        key = _key(task, salt, device, limit)
+        chip_error = message.get("chip_error", 0.0)
+        if type(chip_error) not in (int, float) or not 0.0 <= chip_error < 1.0:
+            raise UsageError(f"chip_error is {chip_error!r}, want a relative error from 0 to 1")
+        key = _key(task, salt, device, limit, chip_error)
         session = self.sessions.get(key)
         if session is None:
             arena.require_device(device)
-            session = Session(task, salt, device, key, self.caches[device])
+            session = Session(task, salt, device, key, self.caches[device], float(chip_error))
             try:
                 session.open(limit)
             except BaseException:
@@ -96,6 +99,7 @@ class Judge:
                 raise
             self.sessions[key] = session
             self._evict()
+        session.comparers = comparers.read_names(message.get("comparers"))
         self.sessions.move_to_end(key)
         if message.get("screen") and key not in self.screened:
             screening.screen(session)
@@ -166,6 +170,12 @@ class Judge:
             return Comparison(case.name, False, problem, wrong=total, total=total), "", problem
         copies = lending.copy_out(holder, place, arrays)
         mutated = lending.changed_inputs(holder, place, session.writes)
+        digest = compare.digest(copies)
+        made = transforms.reference_outputs(session.module, values, arrays, copies, place.expected.result)
+        if made is not None:
+            if made.problem:
+                return Comparison(case.name, False, made.problem, wrong=total, total=total, mutated=mutated), digest, ""
+            values, arrays, copies = list(made.values), list(made.arrays), list(made.copies)
         result = compare.compare(
             case.name,
             place.expected,
@@ -175,8 +185,9 @@ class Judge:
             session.device,
             session.task.spec.tolerance,
             mutated,
+            comparers.ask_plugins(session.comparers, session.task, key[1]),
         )
-        return result, compare.digest(copies), ""
+        return result, digest, ""
 
     def time(self, message: dict[str, Any], fds: list[int]) -> tuple[dict[str, Any], tuple[int, ...]]:
         """Time candidate and baseline in turn over the runner's channel, which came with the request."""
@@ -249,8 +260,8 @@ def _field(message: dict[str, Any], name: str, kind: type[T]) -> T:
     return value
 
 
-def _key(task: Task, salt: str, device: str, limit: int | None) -> str:
-    parts = json.dumps([task.digest, task.name, task.path, salt, device, limit])
+def _key(task: Task, salt: str, device: str, limit: int | None, chip_error: float) -> str:
+    parts = json.dumps([task.digest, task.name, task.path, salt, device, limit, chip_error])
     return hashlib.sha256(parts.encode(errors="surrogatepass")).hexdigest()
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from kengine.errors import TaskError
 from kengine.judge import cases as case_list
 from kengine.judge import expected as answers
-from kengine.judge import reference
+from kengine.judge import reference, transforms
 from kengine.judge.arena import PLACES
 from kengine.judge.cache import ByteCache
 from kengine.judge.expected import Expected
@@ -21,6 +21,7 @@ from kengine.judge.inputs import Drawn, apply_dtype, draw
 from kengine.judge.module import TaskModule
 from kengine.judge.packing import Packed, pack
 from kengine.judge.seeds import derive
+from kengine.judge.tolerance import tighten
 from kengine.judge.values import apply_values, factors
 from kengine.model import Case, CaseView, Task, TensorSpec
 
@@ -32,18 +33,28 @@ class Entry:
     packed: Packed
     model: Any
     expected: Expected | None = None
+    transformed: Packed | None = None
+
+    @property
+    def lent(self) -> Packed:
+        """What a runner is given: the inputs, or what the task makes of them for a kernel."""
+        return self.packed if self.transformed is None else self.transformed
 
     @property
     def held(self) -> int:
         """Memory that this entry takes, in bytes."""
-        return self.packed.nbytes + (self.expected.held if self.expected else 0)
+        own = self.transformed.nbytes if self.transformed is not None else 0
+        return self.packed.nbytes + own + (self.expected.held if self.expected else 0)
 
 
 class Session:
     """An open task on one device. Raises TaskError from every method when the task is broken."""
 
-    def __init__(self, task: Task, salt: str, device: str, key: str, cache: ByteCache[Entry]) -> None:
+    def __init__(
+        self, task: Task, salt: str, device: str, key: str, cache: ByteCache[Entry], chip_error: float = 0.0
+    ) -> None:
         self.task = task
+        self.tolerance, self._tightened = tighten(task.spec.tolerance, chip_error)
         self.salt = salt
         self.device = device
         self.key = key
@@ -52,6 +63,7 @@ class Session:
         self.views: list[CaseView] = []
         self.skipped: dict[str, str] = {}
         self.notes: list[str] = []
+        self.comparers: tuple[tuple[str, str], ...] = ()
         self.elapsed_ns = 0
         self.arity = 0
         self.names: tuple[str, ...] = ()
@@ -98,6 +110,9 @@ class Session:
         self.cases.append(case)
         self.elapsed_ns += found.elapsed_ns
         self.notes.extend(f"{case.name}: {note}" for note in found.notes)
+        if self._tightened and any(spec.dtype == "float32" for spec in outputs):
+            self.notes.append(self._tightened)
+            self._tightened = ""
 
     def _choices(self, case: Case) -> tuple[float, ...]:
         if case_list.is_natural(case):
@@ -119,7 +134,7 @@ class Session:
         if entry is None:
             drawn = self._draw(case, phase)
             apply_values(drawn, case.values, self._factors.get(case.name, 1.0), self.seed(case, phase))
-            entry = Entry(self._pack(drawn, case), drawn.model)
+            entry = self._enter(drawn, case)
             self._cache.put(key, entry, entry.held)
         return entry
 
@@ -139,7 +154,7 @@ class Session:
                 self._least[case.name] = answers.magnitudes(self._plain(case))
             least = self._least[case.name]
         seed = derive(self.salt, self.task.digest, case.name, phase + "/reference", case.draw)
-        tolerance, tiny = self.task.spec.tolerance, case.values == "tiny"
+        tolerance, tiny = self.tolerance, case.values == "tiny"
         return answers.compute(
             self.module, entry.packed, entry.model, self.writes, tolerance, seed, self.device, least, tiny
         )
@@ -157,7 +172,22 @@ class Session:
             self.arity = len(drawn.args)
             self.names = self.module.argument_names(self.arity)
             self.writes = self._written(self.task.spec.writes)
+            if self.writes and transforms.find(self.module, transforms.TO_KERNEL) is not None:
+                raise TaskError(
+                    f"task {self.task.name!r}: writes names inputs of forward, but {transforms.TO_KERNEL} gives the "
+                    "kernel others; leave one of the two out"
+                )
         return drawn
+
+    def _enter(self, drawn: Drawn, case: Case) -> Entry:
+        given = transforms.kernel_arguments(self.module, drawn.args)
+        if given is None:
+            return Entry(self._pack(drawn, case), drawn.model)
+        self.arity = len(given)
+        plain = self._pack(drawn, replace(case, layout="contiguous"))
+        names = tuple(f"arg {i}" for i in range(len(given)))
+        lent = pack(given, [], {}, names, case.layout, self.device, self.task.name)
+        return Entry(plain, drawn.model, transformed=lent)
 
     def _written(self, names: tuple[str, ...]) -> tuple[int, ...]:
         result = []

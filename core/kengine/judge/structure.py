@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from kengine.array import ITEMSIZE, contiguous_strides
+from kengine.array import ITEMSIZE
 from kengine.model import TensorSpec
 
 MAX_DEPTH = 16
@@ -246,18 +246,18 @@ def _same_type(want: Form, have: ArrayOut) -> bool:
 
 
 def _strides_differ(want: TensorSpec, have: TensorSpec, where: str) -> str:
-    """Strides must be row-major or the reference's own; dimensions of one element have none that matters."""
+    """Any strides that give each element a place of its own: a view of a padded or transposed buffer is honest."""
     shape = want.shape
     if not have.strides or prod(shape) == 0:
         return ""
-    rows = contiguous_strides(shape)
-    got = [s for s, n in zip(have.strides, shape) if n > 1]
-    for fine in (rows, want.strides or rows):
-        if got == [s for s, n in zip(fine, shape) if n > 1]:
-            return ""
-    if 0 in got:
-        return f"{where} is expanded (strides {list(have.strides)}): several elements are one place in memory"
-    return f"{where} has strides {list(have.strides)}, expected {list(want.strides or rows)}"
+    reach = 0
+    for step, n in sorted((abs(s), n) for s, n in zip(have.strides, shape) if n > 1):
+        if step == 0:
+            return f"{where} is expanded (strides {list(have.strides)}): several elements are one place in memory"
+        if step <= reach and list(have.strides) != list(want.strides):
+            return f"{where} overlaps itself (strides {list(have.strides)}): several elements are one place in memory"
+        reach += step * (n - 1)
+    return ""
 
 
 def _name(value: Any) -> str:

@@ -31,6 +31,7 @@ float64, e is h and both floors are doubled. Bool, integer and string outputs ar
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from math import prod, sqrt
 from typing import Any
 
@@ -94,6 +95,30 @@ def floors(dtype: str, tolerance: Tolerance, reduction: int, native: bool = Fals
     if tolerance.rtol is not None:
         storage, arithmetic = tolerance.rtol, min(arithmetic, tolerance.rtol)
     return (2 * storage, 2 * arithmetic) if native else (storage, arithmetic)
+
+
+def tighten(tolerance: Tolerance, chip_error: float) -> tuple[Tolerance, str]:
+    """What an emulator's answer may be off, and a sentence about it ("" when that is what the task says).
+
+    An emulator that computes more exactly than its chip leaves out the relative error `chip_error`. The two errors are
+    independent, so that the answer on the chip keeps to rtol when the emulated one keeps to
+    sqrt(rtol**2 - chip_error**2).
+    """
+    rtol = tolerance.rtol
+    if rtol is None or chip_error <= 0.0:
+        return tolerance, ""
+    if rtol <= chip_error:
+        return tolerance, (
+            f"rtol {rtol:g} is less than the error {chip_error:.3g} that the chip's own matrix products of float32 "
+            "make: what passes on this emulator may fail on the chip"
+        )
+    tight = sqrt(rtol**2 - chip_error**2)
+    if tight > 0.99 * rtol:
+        return tolerance, ""
+    return replace(tolerance, rtol=tight), (
+        f"rtol {rtol:g} is judged as {tight:.3g}: this emulator does not make the error {chip_error:.3g} of the "
+        "chip's own matrix products of float32"
+    )
 
 
 def estimate_reduction(inputs: list[tuple[int, ...]], output: tuple[int, ...]) -> int:

@@ -18,6 +18,7 @@ class TargetInfo:
     environ: variables that the runner's zygote must start with. preload: modules it imports before it forks.
     device: "cpu" or "cuda" (also for ROCm): where inputs live. companions: architectures of this backend that an
     emulated verdict is compiled for beside the launch, to catch what the emulator accepts and a chip refuses.
+    chip_error: relative error that the chip makes and its emulator does not; it is taken off a task's own rtol.
     """
 
     target: Target
@@ -30,6 +31,7 @@ class TargetInfo:
     companions: tuple[Target, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
+    chip_error: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -143,10 +145,12 @@ class Comparison:
 
 @dataclass(frozen=True)
 class CompareRecord:
-    """One comparison for each case that was launched, and the cases that were left out with the reason."""
+    """One comparison for each case that was launched, the cases that were left out with the reason, and notes of the
+    judge on how it compared."""
 
     comparisons: tuple[Comparison, ...] = ()
     skipped: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

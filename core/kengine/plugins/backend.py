@@ -189,6 +189,12 @@ class Backend:
                 return comparison
         return None
 
+    def comparers(self) -> tuple[tuple[str, str], ...]:
+        """Name and module of every plugin that implements kengine_compare, for the judge, where that hook runs."""
+        owners = [i.plugin for i in self._manager.hook.kengine_compare.get_hookimpls()]
+        found = [self._members[str(self._manager.get_name(owner))] for owner in owners]
+        return tuple((plugin.name, plugin.module) for plugin in found)
+
     def time(self, artifact: Artifact, case: CaseView, inputs: Sequence[Inputs], plan: TimingPlan) -> Timing:
         """Time calls of the candidate. Raises CandidateFault; UsageError for a backend that never measures."""
         if not self._manager.hook.kengine_time.get_hookimpls():

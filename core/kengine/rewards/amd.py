@@ -45,8 +45,9 @@ def amd_hip(
 
         0 unless k;  copy_reward for a near copy;  else 0.3 + min(s, 10) + 0.3 * [s > 1.1]
 
-    Source: reward/README.md and reward_batch.py of AMD's HIP kernel trainer. distance: of the candidate to the kernel that it
-    was asked to improve, by `similarity.dtw_distance`, in [0, 1]; 1 when the task gave none. Below 0.08 it is a copy.
+    Source: reward/README.md and reward_batch.py of AMD's HIP kernel trainer. distance: of the candidate to the kernel
+    that it was asked to improve, by `similarity.dtw_distance`, in [0, 1]; 1 when the task gave none. Below 0.08 it is
+    a copy.
     """
     _check(distance, correct=correct, cap=cap, bonus=bonus, threshold=threshold, copy_reward=copy_reward)
     outcome = read(judged, speed=True, unclear=unclear, allow_self_referenced=allow_self_referenced)

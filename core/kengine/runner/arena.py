@@ -152,7 +152,7 @@ class _Cutter:
             at, nbytes = int(node["at"]), int(node["nbytes"])
             if label and nbytes:
                 self.regions.append(Region(self.arena.base + at, self.arena.base + at + nbytes, label))
-            return Array(read_spec(node["spec"]), self.arena.cut(at, nbytes))
+            return Array(read_spec(node["spec"]), self.arena.cut(at, nbytes), bool(node.get("torch")))
         if kind == "value":
             return node["v"]
         if kind == "float":

@@ -26,7 +26,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kengine.simt.build import build
+    from kengine.simt.compilation import build
     from kengine.simt.fault import (
         CompileError,
         CompilerMissing,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from kengine.simt.unsupported import find_unsupported
 
 _HOMES = {
-    "build": "build",
+    "build": "compilation",
     "find_unsupported": "unsupported",
     "DeviceLimits": "limits",
     "Program": "program",
@@ -95,6 +95,6 @@ def __getattr__(name: str) -> Any:
         import importlib
 
         value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
-        globals()[name] = value  # `build` is also a submodule, which would hide the function
+        globals()[name] = value
         return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

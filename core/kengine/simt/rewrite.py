@@ -33,6 +33,10 @@ def rewrite(source: str) -> str:
     generic = {k.name for k in kernels if k.is_template or names.count(k.name) > 1}
     _rewrite_launches(source, text, generic, edits)
     _rewrite_kernels(text, kernels, edits)
+    # As a macro, this keyword would break the C++ library's own attributes of the same name.
+    for match in re.finditer(r"(?<![\w(,])\s*\b__noinline__\b(?!\s*[,)])", text):
+        at = match.end() - len("__noinline__")
+        edits.append((at, match.end(), "__attribute__((noinline))"))
     return _apply(source, edits)
 
 

@@ -67,7 +67,7 @@ class Runtime:
     """Typed calls into the runtime library."""
 
     def __init__(self, library: Path) -> None:
-        lib = c.CDLL(str(library), mode=c.RTLD_GLOBAL)
+        lib = c.CDLL(str(library), mode=c.RTLD_LOCAL)
         self.lib = lib
         pointer, size = c.c_void_p, c.c_size_t
         for name, result, arguments in (

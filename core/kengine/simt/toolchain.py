@@ -27,6 +27,7 @@ _LANGUAGE = (
     "-g1",
     "-fvisibility=hidden",
     "-U_FORTIFY_SOURCE",
+    "-UNDEBUG",
     "-pipe",
     "-fno-threadsafe-statics",
 )
@@ -39,7 +40,7 @@ _ARITHMETIC = (
     "-fwrapv",
     "-fno-strict-aliasing",
 )
-_STACK = ("-fstack-clash-protection",)
+_STACK = ("-fstack-clash-protection", "-fno-finite-loops")
 _WRAPPED = ("printf", "vprintf", "__assert_fail", "malloc", "free", "abort")
 _WRAPPED_IN_CHECK = (*_WRAPPED, "memcpy", "memmove", "memset")
 
@@ -173,6 +174,8 @@ class Mode:
             out.append("-DSIMT_HIP")
         if self.instrumented:
             out.append("-fsanitize=thread")
+            if not clang:  # which would expand these behind the instrumentation
+                out += ["-fno-builtin-memset", "-fno-builtin-memcpy", "-fno-builtin-memmove"]
             out += (
                 ["-mllvm", "-tsan-instrument-func-entry-exit=0"]
                 if clang
@@ -181,7 +184,10 @@ class Mode:
         if self.lockstep:
             out += ["-mllvm", "-tsan-distinguish-volatile=1"] if clang else ["--param=tsan-distinguish-volatile=1"]
         if self.check:
-            out += ["-DSIMT_CHECK", "-fsanitize=bounds,alignment,null,integer-divide-by-zero"]
+            out.append("-DSIMT_CHECK")
+            # Past the driver of clang, which some distributions make drop these again.
+            checks = "-fsanitize={},alignment,null,integer-divide-by-zero"
+            out += ["-Xclang", checks.format("array-bounds")] if clang else [checks.format("bounds")]
         return out
 
     def link_flags(self, runtime: Path) -> list[str]:
@@ -189,7 +195,8 @@ class Mode:
         wrapped = _WRAPPED_IN_CHECK if self.check else _WRAPPED
         flags = ["-shared", "-Wl,-Bsymbolic", "-Wl,-z,now", "-Wl,-rpath,$ORIGIN", *(f"-Wl,--wrap={w}" for w in wrapped)]
         if find_compiler().is_clang:
-            return [*flags, str(runtime)]
+            # Zig links a sanitizer library of its own into what looks like a debug build; ours must answer.
+            return ["-O2", "-fno-sanitize=undefined", *flags, str(runtime)]
         # No start files, no libraries but the compiler's own: the runtime brings the others. Linking takes 10 ms.
         return [*flags, "-nostdlib", "-nostartfiles", str(runtime), "-lgcc"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .compare import Race, run_twice_and_compare
-from .errors import BudgetExceeded, KnockedOut, NkiError, UnknownName, Unsupported
+from .errors import BudgetExceeded, KnockedOut, NkiError, RunFault, UnknownName, Unsupported
 from .loader import facade, load
 from .options import Options
 from .session import Session, session
@@ -16,6 +16,7 @@ __all__ = [
     "NkiError",
     "Options",
     "Race",
+    "RunFault",
     "Session",
     "Stats",
     "UnknownName",

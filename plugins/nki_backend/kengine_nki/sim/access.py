@@ -8,7 +8,7 @@ import numpy as np
 
 from .buffers import MIXED, NONE, OTHER
 from .dtypes import F32, Array, cast
-from .errors import NkiError
+from .errors import NkiError, RunFault
 from .program import state
 from .tensor import NkiTensor
 
@@ -43,7 +43,7 @@ def written(tensor: NkiTensor) -> Array | None:
 def _require_written(tensor: NkiTensor, mask: Array | None) -> None:
     flags = written(tensor)
     if flags is not None and not (flags if mask is None else flags | ~np.broadcast_to(mask, flags.shape)).all():
-        raise NkiError(
+        raise RunFault(
             f"read of uninitialized {tensor.buffer} memory: tensor `{tensor.name}` of shape {tensor.shape} "
             "is not fully written"
         )
@@ -72,7 +72,7 @@ def _require_inside(tensor: NkiTensor, mask: Array | None) -> None:
         return
     hidden = gather.inside if mask is None else gather.inside | ~np.broadcast_to(mask, gather.inside.shape)
     if not hidden.all():
-        raise NkiError(gather.problem)
+        raise RunFault(gather.problem)
 
 
 def raw(tensor: NkiTensor, mask: Array | None = None) -> Array:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .dtypes import as_dtype
-from .errors import NkiError, check
+from .errors import NkiError, RunFault, check
 from .tensor import NkiTensor
 from .views import indirect_rows, scalar_index
 
@@ -71,7 +71,7 @@ def access_pattern(
     low = base + sum(min(0, (c - 1) * s) for s, c in pairs)
     high = base + sum(max(0, (c - 1) * s) for s, c in pairs)
     if not (low >= 0 and high < limit):
-        raise NkiError(
+        raise RunFault(
             f"Out-of-bound access for tensor `{tensor.name}`: ap() reaches elements [{low}, {high}] of {limit}"
         )
     _check_free_reach(tensor, base, pairs, old, new.itemsize)
@@ -99,7 +99,7 @@ def _check_free_reach(tensor: NkiTensor, base: int, pairs: list[tuple[int, int]]
     low = start + sum(min(0, (c - 1) * s) for s, c in pairs[1:])
     high = start + sum(max(0, (c - 1) * s) for s, c in pairs[1:])
     if not (low >= 0 and high < row):
-        raise NkiError(
+        raise RunFault(
             f"Out-of-bound access for tensor `{tensor.name}`: ap() reaches free elements [{low}, {high}] of {row} in a "
             "partition"
         )

@@ -37,6 +37,11 @@ class NkiError(Exception):
         return f"{where}\n    {self.text}" if self.text else where
 
 
+class RunFault(NkiError):
+    """A fault of a kernel that may compile and goes wrong when it runs: memory out of bounds, never written where it
+    must be, programs that wait for each other."""
+
+
 class UnknownName(NkiError, AttributeError):
     """A name that the API does not have; also an AttributeError, so that `hasattr` answers False."""
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import NkiError
+from .errors import NkiError, RunFault
 from .tensor import Gather, NkiTensor, row_major
 from .views import scalar_index
 
@@ -24,7 +24,7 @@ def ds(start: Any, size: Any) -> slice:
 
 
 def out_of_bounds(tensor: NkiTensor, dim: int, low: int, high: int) -> NkiError:
-    return NkiError(
+    return RunFault(
         f"Out-of-bound access for tensor `{tensor.name}` on dimension {dim}: index range [{low}, {high}] exceed "
         f"dimension size of {tensor.shape[dim]}"
     )

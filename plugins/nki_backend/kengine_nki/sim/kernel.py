@@ -12,7 +12,7 @@ import numpy as np
 from .border import Argument, is_array, to_caller
 from .buffers import HBM, SHARED_HBM
 from .capacity import check_capacity
-from .errors import KnockedOut, NkiError, check, kernel_frame
+from .errors import KnockedOut, NkiError, RunFault, check, kernel_frame
 from .lnc import Rendezvous
 from .program import Program, state
 from .session import LaunchState, Session, active_session, session
@@ -78,7 +78,7 @@ def launch(run: Session, kernel: Kernel, args: tuple[Any, ...], kwargs: dict[str
     code = getattr(kernel.func, "__code__", None)
     sources = run.sources | ({code.co_filename} if code is not None else set())
     if run.knockout == "raise":
-        run.launches.append(Launch(name, kernel.generation, grid))
+        run.launches.append(Launch(name, kernel.generation, grid, completed=False))
         raise KnockedOut(f"kernel `{name}` was asked not to run")
     state_ = LaunchState(run, name, kernel.generation, grid, CLASSES[kernel.generation])
     state_.grid_ndim = 0 if kernel.grid is None and grid == (1,) else len(grid)
@@ -87,22 +87,26 @@ def launch(run: Session, kernel: Kernel, args: tuple[Any, ...], kwargs: dict[str
     pids = list(np.ndindex(*grid))
     state_.programs = [Program(state_, pid, rank) for rank, pid in enumerate(pids)]
     results: list[Any] = [None] * len(pids)
+    completed = False
     try:
         _run_programs(state_, kernel, bound, results)
         outputs = results[0]
         returned = list(_tensors(outputs))
         _check_outputs(state_, kernel, returned, arguments)
+        completed = True
     except (KeyboardInterrupt, SystemExit, MemoryError):
         raise
     except BaseException as error:
-        raise _placed(error, sources) from error.__cause__
+        fault = _placed(error, sources)
+        run.faults.append(fault)
+        raise fault from error.__cause__
     finally:
         work = sum(p.count for p in state_.programs)
         run.work += work
         for program in state_.programs:
             run.stats.add(program.tally, program.dma_bytes, program.macs)
         count = sum(int(entry[0]) for p in state_.programs for entry in p.tally.values())
-        run.launches.append(Launch(name, kernel.generation, grid, count))
+        run.launches.append(Launch(name, kernel.generation, grid, count, completed))
     for argument in arguments:
         argument.bring_back()
     if run.knockout == "noop":
@@ -225,11 +229,11 @@ def _check_outputs(launch_: LaunchState, kernel: Kernel, returned: list[NkiTenso
         if not storage.all_written():
             message = f"output tensor `{tensor.name}` of shape {tensor.shape} is not fully written"
             if tensor.dtype.kind != "f":
-                raise NkiError(f"{message} (or holds integers computed from memory never written)")
+                raise RunFault(f"{message} (or holds integers computed from memory never written)")
             launch_.session.add_warning(message, None, None)
 
 
-def _placed(error: BaseException, sources: set[str]) -> BaseException:
+def _placed(error: BaseException, sources: set[str]) -> NkiError:
     """The error with the kernel's own line; ordinary Python errors become NkiError."""
     where = kernel_frame(error.__traceback__, sources)
     if not isinstance(error, NkiError):

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from .errors import NkiError
+from .errors import RunFault
 
 
 class _Aborted(BaseException):
@@ -73,22 +73,22 @@ class Rendezvous:
         self.condition.notify_all()
 
     def meet(self, rank: int, key: Any, payload: Any = None) -> Any:
-        """Wait for the other program to reach `key`; returns its payload. NkiError for a deadlock."""
+        """Wait for the other program to reach `key`; returns its payload. RunFault for a deadlock."""
         other = 1 - rank
         with self.condition:
             met = self.waiting.pop(other, None)
             if met is not None:
                 if met[0] != key:
-                    raise NkiError(f"deadlock: program {rank} waits at {key} while program {other} waits at {met[0]}")
+                    raise RunFault(f"deadlock: program {rank} waits at {key} while program {other} waits at {met[0]}")
                 self.results[other] = payload
                 return met[1]
             if other in self.done:
-                raise NkiError(f"deadlock: program {rank} waits at {key}, but program {other} has ended")
+                raise RunFault(f"deadlock: program {rank} waits at {key}, but program {other} has ended")
             self.waiting[rank] = (key, payload)
             self._pass_on(rank)
             while rank not in self.results and self.failure is None:
                 if other in self.done:
-                    raise NkiError(f"deadlock: program {rank} waits at {key}, but program {other} has ended")
+                    raise RunFault(f"deadlock: program {rank} waits at {key}, but program {other} has ended")
                 self.condition.wait()
             if self.failure is not None:
                 raise _Aborted

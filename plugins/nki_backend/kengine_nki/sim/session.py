@@ -18,7 +18,8 @@ class Session:
     """What kernels run under; see `session`.
 
     stats: counts of all launches. launches: one Launch for each kernel call. warnings: what runs here but is undefined
-    or invalid on hardware. knockout: None, "noop" (kernels return poisoned outputs) or "raise" (they raise KnockedOut).
+    or invalid on hardware. faults: what kernels raised, also when the host code went on. knockout: None, "noop" (kernels
+    return poisoned outputs) or "raise" (they raise KnockedOut).
     """
 
     def __init__(self, options: Options) -> None:
@@ -26,6 +27,7 @@ class Session:
         self.stats = Stats()
         self.launches: list[Launch] = []
         self.warnings: list[Warning_] = []
+        self.faults: list[NkiError] = []
         self.knockout: str | None = None
         self.work = 0
         self.sources: set[str] = set()

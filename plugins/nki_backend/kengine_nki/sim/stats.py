@@ -49,12 +49,13 @@ class Stats:
 
 @dataclass(frozen=True)
 class Launch:
-    """One kernel launch: its name, generation ("new" or "old") and grid."""
+    """One kernel launch: its name, generation ("new" or "old") and grid; `completed` is False for one that failed."""
 
     kernel: str
     generation: str
     grid: tuple[int, ...]
     instructions: int = 0
+    completed: bool = True
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ std::map<char*, Region*> allocations;
 static std::multimap<size_t, std::pair<char*, size_t>> pooled;
 static size_t pooled_bytes;
 static std::recursive_mutex lock;
-constexpr size_t guard = 1 << 20, pool_limit = 256u << 20;
+constexpr size_t guard = 16 << 20, pool_limit = 256u << 20;
 constexpr unsigned char canary = 0xa5;
 constexpr size_t canary_before = 64;
 

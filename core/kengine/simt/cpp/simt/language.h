@@ -27,7 +27,6 @@
 #define __constant__
 #define __managed__
 #define __forceinline__ inline __attribute__((always_inline))
-#define __noinline__ __attribute__((noinline))
 #define __inline_hint__
 #define __launch_bounds__(...)
 #define __maxnreg__(...)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..access import assign, raw
-from ..errors import NkiError, check
+from ..errors import NkiError, RunFault
 from ..program import current
 from ..tensor import NkiTensor
 from ..views import scalar_index
@@ -23,8 +23,9 @@ class VirtualRegister:
         self.value = value
 
     def __index__(self) -> int:
-        check(self.value is not None, "read of a register that was never set")
-        return int(self.value or 0)
+        if self.value is None:
+            raise RunFault("read of a register that was never set")
+        return int(self.value)
 
     __int__ = __index__
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..access import assign, fit, raw, store, values, written
 from ..buffers import SBUF
 from ..dtypes import F32, I32, U16, U32, Array
-from ..errors import NkiError
+from ..errors import NkiError, RunFault
 from ..program import current
 from ..tensor import NkiTensor
 from .common import count, free_size, same_layout, tile
@@ -101,9 +101,9 @@ def _indices(name: str, index: NkiTensor, limit: int) -> Array:
     bad = (numbers < 0) | (numbers >= limit)
     flags = written(index)
     if flags is not None:
-        raise NkiError(f"{name} index tile `{index.name}` is not fully written")
+        raise RunFault(f"{name} index tile `{index.name}` is not fully written")
     if bad.any():
-        raise NkiError(f"{name} index {numbers[bad][:1]} out of range for {limit} elements per partition")
+        raise RunFault(f"{name} index {numbers[bad][:1]} out of range for {limit} elements per partition")
     return numbers
 
 
@@ -157,7 +157,7 @@ def gathered_locally(src: NkiTensor, index: NkiTensor, per: int, valid_count: in
     for start in range(0, src.shape[0], 16):
         picks = table[start : start + 16].flatten(order="F")[:total]
         if int(picks.max()) + per > flat.shape[1]:
-            raise NkiError(f"{name} index {int(picks.max())} out of range for {flat.shape[1]} elements per partition")
+            raise RunFault(f"{name} index {int(picks.max())} out of range for {flat.shape[1]} elements per partition")
         result[start : start + 16] = flat[start : start + 16, picks[:, None] + np.arange(per)]
     count(current(), (name, "gpsimd"), total * per, 1, 150)
     return result

@@ -1,0 +1,86 @@
+"""From what the emulator and its compiler raise to the faults of a candidate, with the candidate's own lines."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kengine.errors import CandidateFault
+from kengine.native.lines import LineMap
+from kengine.runner.faults import MAX_LOG, MAX_MESSAGE, clean
+
+if TYPE_CHECKING:
+    from kengine.simt import Fault, SimtError
+
+_KINDS = {
+    "out_of_bounds_read": "out-of-bounds read", "out_of_bounds_write": "out-of-bounds write",
+    "shared_out_of_bounds": "shared memory out of bounds", "misaligned": "misaligned access", "null": "null pointer",
+    "division_by_zero": "division by zero", "stack_overflow": "stack overflow",
+    "barrier_divergence": "barrier divergence", "deadlock": "deadlock", "bad_shuffle_mask": "bad shuffle mask",
+    "uninitialised_shared": "uninitialised shared memory", "endless_loop": "endless loop",
+    "launch_limit": "launch limit", "race_shared": "data race", "race_global": "data race",
+    "assert_failed": "assertion failed",
+}  # fmt: skip
+
+
+def describe(fault: Fault, lines: LineMap) -> CandidateFault:
+    """A kernel's fault: its kind first, then what happened, where, and on which line of the candidate."""
+    kind = _KINDS[fault.kind.value]
+    message = re.sub(r"\S+:(\d+)\b", lambda m: f"line {lines.line(int(m[1])) or m[1]}", fault.message)
+    if kind.split()[0] not in message.split(" of ")[0].lower():
+        message = f"{kind}: {message}"
+    elif not message.lower().startswith(kind):
+        message = f"{kind}: {message}"
+    where = [f"kernel {fault.kernel}"] if fault.kernel else []
+    if fault.block is not None:
+        where.append("block ({},{},{})".format(*fault.block))
+    if fault.thread is not None:
+        where.append("thread ({},{},{})".format(*fault.thread))
+    line = lines.line(fault.line)
+    if line:
+        where.append(f"line {line}")
+    status = "timed_out" if fault.kind.value == "endless_loop" else "launch_failed"
+    return CandidateFault(status, clean(f"{message} [{', '.join(where)}]", 2 * MAX_MESSAGE), _shown(lines, line), line)
+
+
+def compile_fault(message: str, line: int | None, log: str, filename: str, lines: LineMap, path: str) -> CandidateFault:
+    """A compiler's refusal; messages and log speak of the candidate's file and its lines."""
+    place = lines.line(line)
+    text = re.sub(rf"^{re.escape(filename)}:(?:\d+:)?\s*", "", message)
+    at = f" (line {place})" if place else ""
+    return CandidateFault("compile_failed", clean(f"{text}{at}", 2 * MAX_MESSAGE), renumber(log, filename, lines, path), place)
+
+
+def renumber(log: str, filename: str, lines: LineMap, path: str) -> str:
+    """A compiler's log with the candidate's file and lines in the place of the source's."""
+
+    def place(match: re.Match[str]) -> str:
+        line = lines.line(int(match[2] or match[3]))
+        if not line:
+            return match[0]
+        return f"{path}:{line}" if match[2] else f"{path}({line})"
+
+    pattern = rf"(?<![\w./])((?:[\w./-]*/)?{re.escape(filename)})(?::(\d+)|\((\d+)\))"
+    return clean(re.sub(pattern, place, log), MAX_LOG)
+
+
+def from_simt(error: SimtError, filename: str, lines: LineMap, path: str) -> CandidateFault:
+    """The fault behind anything that the emulator raises."""
+    from kengine import simt
+
+    if isinstance(error, simt.KernelFault):
+        return describe(error.fault, lines)
+    if isinstance(error, simt.CompileError):
+        return compile_fault(error.message, error.line, error.log, filename, lines, path)
+    if isinstance(error, simt.Unsupported):
+        line = lines.line(error.line)
+        at = f" (line {line})" if line else ""
+        return CandidateFault("unsupported", f"the emulator does not run {error.construct}{at}", line=line)
+    if isinstance(error, simt.CompilerMissing):
+        return CandidateFault("unsupported", str(error))
+    return CandidateFault("launch_failed", clean(str(error), 2 * MAX_MESSAGE))
+
+
+def _shown(lines: LineMap, line: int) -> str:
+    text = lines.candidate.split("\n")
+    return f"line {line}: {text[line - 1].strip()[:200]}" if 0 < line <= len(text) else ""

@@ -1,0 +1,162 @@
+"""Memory that kernels are given: which block an array lies in, and copies of such blocks in guarded memory.
+
+A launch works on guarded copies, so that every access outside a block is noticed and a launch that is given up leaves
+nothing behind. Only memory whose address host code has taken (`data_ptr()`, `data.ptr`) is used in place: kernels may
+get that address by other ways than as an argument.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kengine.simt.runtime import Runtime
+
+_ALIGNMENT = {False: 16, True: 256}
+
+
+@dataclass(frozen=True)
+class Block:
+    """One allocation: addresses [base, base + nbytes). keep: what holds it alive. itemsize: of the array that led here."""
+
+    base: int
+    nbytes: int
+    itemsize: int
+    keep: Any
+
+    def holds(self, address: int) -> bool:
+        """Whether an address lies in the block; that of its end does too, for arrays without elements."""
+        return self.base <= address <= self.base + self.nbytes
+
+
+@dataclass(frozen=True)
+class Place:
+    """An array in memory: the block that it lies in, the address of its first element, and its dtype's name."""
+
+    block: Block
+    address: int
+    dtype: str
+
+
+def find_place(value: Any) -> Place | None:
+    """Where an array lies; None for what is no array. torch tensors and numpy arrays."""
+    import sys
+
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        with torch._C.DisableTorchFunction():
+            storage = value.untyped_storage()
+            block = Block(int(storage.data_ptr()), int(storage.nbytes()), int(value.element_size()), value)
+            return Place(block, int(value.data_ptr()), str(value.dtype).removeprefix("torch."))
+    import numpy as np
+
+    if isinstance(value, np.ndarray) and value.dtype.kind != "O":
+        root: Any = value
+        while isinstance(root.base, np.ndarray):
+            root = root.base
+        low, high = _span(root)
+        return Place(Block(low, high - low, int(value.itemsize), value), int(value.ctypes.data), value.dtype.name)
+    return None
+
+
+def _span(array: Any) -> tuple[int, int]:
+    low = high = int(array.ctypes.data)
+    if not array.size:
+        return low, low
+    for length, stride in zip(array.shape, array.strides):
+        if stride < 0:
+            low += (length - 1) * stride
+        else:
+            high += (length - 1) * stride
+    return low, high + int(array.itemsize)
+
+
+class Exposed:
+    """Blocks whose address host code has taken, kept alive. A new block takes the place of older ones under it."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[int, Block] = {}
+
+    def add(self, value: Any) -> None:
+        """Take note of an array's block."""
+        place = find_place(value)
+        if place is not None and place.block.nbytes:
+            self._drop_under(place.block)
+            self._blocks[place.block.base] = place.block
+
+    def find(self, address: int) -> Block | None:
+        """The block that an address lies in."""
+        return next((b for b in self._blocks.values() if b.holds(address)), None)
+
+    def has(self, block: Block) -> bool:
+        """Whether exactly this block was exposed; older ones under it are forgotten, their memory is gone."""
+        known = self._blocks.get(block.base)
+        if known is not None and known.nbytes == block.nbytes:
+            return True
+        self._drop_under(block)
+        return False
+
+    def all(self) -> list[Block]:
+        """Every block."""
+        return list(self._blocks.values())
+
+    def _drop_under(self, block: Block) -> None:
+        end = block.base + block.nbytes
+        for other in list(self._blocks.values()):
+            if other.base < end and block.base < other.base + other.nbytes:
+                del self._blocks[other.base]
+
+
+class Staging:
+    """The memory of one launch: copies made by `address`, brought back by `finish(True)`, forgotten by `finish(False)`.
+
+    Blocks used in place are saved first and put back by `finish(False)`.
+    """
+
+    def __init__(self, runtime: Runtime, exposed: Exposed, check: bool) -> None:
+        self._runtime = runtime
+        self._exposed = exposed
+        self._check = check
+        self._copies: dict[int, tuple[int, Block]] = {}
+        self._saved: dict[int, bytes] = {}
+        for block in exposed.all():
+            runtime.register("memory whose address was taken", block.base, block.nbytes, block.itemsize)
+            if check:
+                self._saved[block.base] = ctypes.string_at(block.base, block.nbytes)
+
+    def address(self, place: Place, name: str) -> int:
+        """The address that a kernel gets for an array: inside a guarded copy of its block, named for messages."""
+        block = place.block
+        if self._exposed.has(block):
+            self._runtime.register(name, block.base, block.nbytes, block.itemsize)
+            return place.address
+        if not block.nbytes:
+            return 0
+        if block.base not in self._copies:
+            skew = block.base % 16
+            made = self._runtime.allocate(block.nbytes, block.itemsize, _ALIGNMENT[self._check], skew, name)
+            ctypes.memmove(made, block.base, block.nbytes)
+            self._copies[block.base] = made, block
+        return self._copies[block.base][0] + place.address - block.base
+
+    def raw(self, address: int, name: str) -> int:
+        """An address that the candidate passes as a number; a block that was exposed gets the parameter's name."""
+        block = self._exposed.find(address)
+        if block is not None:
+            self._runtime.register(name, block.base, block.nbytes, block.itemsize)
+        return address
+
+    def finish(self, keep: bool) -> None:
+        """End the launch: with `keep` the caller's arrays get what was written, else they stay as they were."""
+        for made, block in self._copies.values():
+            if keep:
+                ctypes.memmove(block.base, made, block.nbytes)
+            self._runtime.free(made)
+        self._copies.clear()
+        for block in self._exposed.all():
+            if not keep and block.base in self._saved:
+                ctypes.memmove(block.base, self._saved[block.base], block.nbytes)
+            self._runtime.forget(block.base)
+        self._saved.clear()

@@ -1,0 +1,167 @@
+"""Tensors that say they are on `cuda:0` while their memory is on the host.
+
+Honest wrappers ask `x.is_cuda`, allocate with `device=x.device` or `device="cuda"`, and move things with `.cuda()`. A
+tensor that a wrapper allocates *without* a device stays a host tensor, as on a real machine, where launches fail on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+_Base = torch.Tensor
+DEVICE = torch.device("cuda", 0)
+"""Where every tensor of the pretence is."""
+
+_HOST = "_kengine_host"
+_EMPTY = frozenset(
+    {"empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided", "empty_quantized"}
+)
+_ADDRESS = frozenset({_Base.data_ptr})
+_POISON_BYTE, _POISON_INTEGER_BYTE = 0xFF, 0x7B
+
+
+def on_host(tensor: Any) -> bool:
+    """Whether a tensor would be in host memory on a machine with a device."""
+    return getattr(tensor.untyped_storage(), _HOST, False)
+
+
+class Pretence(TorchFunctionMode):  # type: ignore[misc]
+    """Rewrites every torch call of a wrapper as described above."""
+
+    def __init__(self, poison: bool, lenient: bool, expose: Callable[[Any], None] | None) -> None:
+        super().__init__()
+        self._poison = poison
+        self._lenient = lenient
+        self._expose = expose
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        getter = _GETTERS.get(func)
+        if getter is not None:
+            return getter(args[0])
+        if func in _ADDRESS:
+            if self._expose is not None:
+                self._expose(args[0])
+            return func(*args)
+        kwargs = dict(kwargs or {})
+        name = getattr(func, "__name__", "")
+        if name in ("cuda", "cpu", "to"):
+            return self._move(func, name, args, kwargs)
+        wanted = kwargs.get("device")
+        if wanted is not None:
+            kwargs["device"] = "meta" if _kind(wanted) == "meta" else "cpu"
+        kwargs.pop("pin_memory", None)
+        result = func(*args, **kwargs)
+        if isinstance(result, torch.Tensor):
+            self._settle(result, name, wanted, args, kwargs)
+        return result
+
+    def _settle(self, result: Any, name: str, wanted: Any, args: Any, kwargs: Any) -> None:
+        """Decide where a new tensor is, and poison it if nothing has been written to it."""
+        if result.is_meta or result.layout != torch.strided:
+            return
+        operands = [a for a in _flatten((args, kwargs)) if isinstance(a, torch.Tensor)]
+        shares = any(a.layout == torch.strided and _same_memory(a, result) for a in operands)
+        if not shares:
+            if wanted is not None:
+                _mark(result, _kind(wanted) == "cpu")
+            elif operands:
+                _mark(result, all(map(_is_host, operands)))
+            else:
+                _mark(result, not self._lenient)
+            if name in _EMPTY:
+                _fill(result, self._poison)
+
+    def _move(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:
+        source = args[0]
+        if not isinstance(source, torch.Tensor):
+            return func(*args, **kwargs)
+        target, rest, named = _destination(name, args, kwargs)
+        result = source.to(*rest, **named) if rest or named else source
+        if not isinstance(result, torch.Tensor) or target is None or result.is_meta or result.layout != torch.strided:
+            return result
+        host = target == "cpu"
+        if _is_host(source) != host and _same_memory(source, result):
+            result = result.clone()
+        if result is not source:
+            _mark(result, host)
+        return result
+
+
+def _destination(name: str, args: Any, kwargs: Any) -> tuple[str | None, list[Any], dict[str, Any]]:
+    """Where a `.to`, `.cuda` or `.cpu` goes ("cpu", "cuda", None: stays), and its arguments without the device."""
+    if name == "cuda":
+        return "cuda", [], {}
+    if name == "cpu":
+        return "cpu", [], {}
+    named = dict(kwargs)
+    target: str | None = None
+    if named.get("device") is not None:
+        target = _kind(named["device"])
+    named.pop("device", None)
+    rest = []
+    for arg in args[1:]:
+        if isinstance(arg, (str, torch.device)) or (type(arg) is int and target is None):
+            target = _kind(arg)
+        elif isinstance(arg, torch.Tensor):
+            target = "cpu" if _is_host(arg) else "cuda"
+            rest.append(arg.dtype)
+        elif isinstance(arg, torch.dtype) or not isinstance(arg, (bool, type(None))):
+            rest.append(arg)
+    named.pop("non_blocking", None)
+    return target, rest, named
+
+
+def _kind(device: Any) -> str:
+    if type(device) is int:
+        return "cuda"
+    kind = torch.device(device).type
+    return kind if kind in ("cpu", "meta") else "cuda"
+
+
+def _is_host(tensor: Any) -> bool:
+    return bool(tensor.layout == torch.strided and not tensor.is_meta and on_host(tensor))
+
+
+def _mark(tensor: Any, host: bool) -> None:
+    setattr(tensor.untyped_storage(), _HOST, host)
+
+
+def _same_memory(a: Any, b: Any) -> bool:
+    return not a.is_meta and a.untyped_storage()._cdata == b.untyped_storage()._cdata
+
+
+def _fill(tensor: Any, poison: bool) -> None:
+    storage = tensor.untyped_storage()
+    if not storage.nbytes():
+        return
+    flat = torch.empty(0, dtype=torch.uint8).set_(storage)
+    if not poison or tensor.dtype == torch.bool:
+        flat.zero_()
+    else:
+        flat.fill_(_POISON_BYTE if tensor.is_floating_point() or tensor.is_complex() else _POISON_INTEGER_BYTE)
+
+
+def _flatten(value: Any) -> list[Any]:
+    if isinstance(value, (tuple, list)):
+        return [leaf for item in value for leaf in _flatten(item)]
+    if isinstance(value, dict):
+        return [leaf for item in value.values() for leaf in _flatten(item)]
+    return [value]
+
+
+def _device(tensor: Any) -> torch.device:
+    if tensor.is_meta:
+        return torch.device("meta")
+    return torch.device("cpu") if _is_host(tensor) else DEVICE
+
+
+_GETTERS: dict[Any, Any] = {
+    _Base.is_cuda.__get__: lambda t: not t.is_meta and not _is_host(t),
+    _Base.is_cpu.__get__: lambda t: not t.is_meta and _is_host(t),
+    _Base.device.__get__: _device,
+    _Base.get_device: lambda t: -1 if _is_host(t) else 0,
+}

@@ -1,0 +1,257 @@
+"""Where requests are taken, queued, judged and answered exactly once; knows nothing of HTTP."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Protocol
+
+from kengine.errors import KengineError, UsageError
+from kengine.server.protocol import Answer, DeadlineExceeded, Draining, Request, failure
+
+if TYPE_CHECKING:
+    from kengine.model import TargetInfo, Verdict
+    from kengine.tasks.item import Item
+
+_CANCELLED = "the request was taken back before it was judged"
+
+
+class Judging(Protocol):
+    """The part of an `Engine` that a desk needs."""
+
+    @property
+    def target_info(self) -> TargetInfo:
+        """The target that launches."""
+
+    @property
+    def workers(self) -> int:
+        """Candidates judged side by side."""
+
+    def verify(self, item: Item) -> Verdict:
+        """Judge one candidate."""
+
+    def close(self) -> None:
+        """End every process."""
+
+
+class QueueFull(KengineError):
+    """No room for these requests now; `retry_after_s` says when to try again."""
+
+    def __init__(self, message: str, retry_after_s: float) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class Job:
+    """One request on its way; `future` gets its answer, once."""
+
+    def __init__(self, request: Request, item: Item, deadline_s: float) -> None:
+        self.request = request
+        self.item = item
+        self.future: Future[Answer] = Future()
+        self.arrived = time.monotonic()
+        self.deadline = self.arrived + deadline_s
+        self.deadline_s = deadline_s
+        self.started: float | None = None
+        self.ended: float | None = None
+
+    @property
+    def status(self) -> str:
+        """queued, running or done."""
+        return "done" if self.ended is not None else "queued" if self.started is None else "running"
+
+
+Observer = Callable[[Job, Answer], None]
+
+
+class Desk:
+    """Queues requests for engines and answers each of them once; thread-safe.
+
+    queue: requests that may wait, over all targets. deadline_s: for requests that name none. keep: answers that are
+    remembered, so that a request which is sent again after a lost connection is not judged again. observe: called with
+    each job and its answer, from any thread. The engines are closed with the desk.
+    """
+
+    def __init__(
+        self, engines: Mapping[str, Judging], *, queue: int = 1024, deadline_s: float = 600.0, keep: int = 2048,
+        observe: Observer | None = None,
+    ) -> None:  # fmt: skip
+        if not engines:
+            raise UsageError("no target to judge on")
+        self.engines = dict(engines)
+        self.queue = queue
+        self.deadline_s = deadline_s
+        self.draining = False
+        self._keep = keep
+        self._observe = observe
+        self._lock = threading.Condition()
+        self._waiting: dict[str, deque[Job]] = {name: deque() for name in self.engines}
+        self._running = 0
+        self._jobs: OrderedDict[str, Job] = OrderedDict()
+        self._done: deque[str] = deque()
+        self._alarms: list[tuple[float, int, Job]] = []
+        self._numbers = itertools.count()
+        self._mean_s = 1.0
+        self._closed = False
+        self._threads = [
+            threading.Thread(target=self._work, args=(name,), name=f"kengine-desk-{name}-{n}", daemon=True)
+            for name, engine in self.engines.items()
+            for n in range(engine.workers)
+        ]
+        self._threads.append(threading.Thread(target=self._watch, name="kengine-desk-clock", daemon=True))
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, requests: Sequence[Request]) -> list[Job]:
+        """Take all of these requests or none. A request whose id is known gets the job that has it.
+
+        Raises QueueFull, Draining, UsageError for a target that is not served; a broken task is an answer.
+        """
+        prepared = [(request, self._target(request), _item(request)) for request in requests]
+        with self._lock:
+            if self.draining or self._closed:
+                raise Draining("the server is shutting down")
+            new = len({r.id for r in requests if r.id not in self._jobs})
+            waiting = sum(map(len, self._waiting.values()))
+            if new and waiting + new > self.queue:
+                raise QueueFull(
+                    f"{waiting} requests wait and {self.queue} may: no room for {new} more", self._retry_after()
+                )
+            jobs = [self._take(*each) for each in prepared]
+            self._lock.notify_all()
+        for job in jobs:
+            if isinstance(job.item, KengineError):  # the task could not be read: answered at once, never queued
+                self._settle(job, failure(job.request.id, job.item))
+        return jobs
+
+    def find(self, id: str) -> Job | None:
+        """The job of a request that waits, runs or was answered lately."""
+        with self._lock:
+            return self._jobs.get(id)
+
+    def cancel(self, id: str) -> bool:
+        """Take back a request that waits; one that runs goes on. Returns whether it was waiting."""
+        with self._lock:
+            job = self._jobs.get(id)
+            if job is None or job.status != "queued":
+                return False
+        return self._settle(job, Answer(id, error="Cancelled", message=_CANCELLED))
+
+    def load(self) -> tuple[int, int]:
+        """How many requests wait, and how many are being judged."""
+        with self._lock:
+            return sum(1 for q in self._waiting.values() for job in q if job.ended is None), self._running
+
+    def drain(self) -> None:
+        """Take nothing new and turn away what waits; what is being judged goes on."""
+        with self._lock:
+            self.draining = True
+            waiting = [job for queue in self._waiting.values() for job in queue]
+        for job in waiting:
+            self._settle(job, failure(job.request.id, Draining("the server was shut down before this was judged")))
+
+    def close(self, grace_s: float = 0.0) -> None:
+        """Drain, give what is being judged `grace_s` to end, answer the rest and close the engines."""
+        self.drain()
+        end = time.monotonic() + grace_s
+        with self._lock:
+            while self._running and (left := end - time.monotonic()) > 0:
+                self._lock.wait(left)
+            self._closed = True
+            unanswered = [job for job in self._jobs.values() if job.ended is None]
+            self._lock.notify_all()
+        for job in unanswered:
+            self._settle(job, failure(job.request.id, Draining("the server was shut down while this was judged")))
+        for engine in self.engines.values():
+            engine.close()
+        for thread in self._threads:
+            thread.join(timeout=10)
+
+    def _target(self, request: Request) -> str:
+        if request.target in self.engines:
+            return request.target
+        if not request.target and len(self.engines) == 1:
+            return next(iter(self.engines))
+        served = ", ".join(self.engines)
+        raise UsageError(f"request {request.id}: target {request.target!r} is not served here; served: {served}")
+
+    def _take(self, request: Request, target: str, item: Item) -> Job:
+        known = self._jobs.get(request.id)
+        if known is not None:
+            return known
+        job = Job(request, item, self.deadline_s if request.deadline_s is None else request.deadline_s)
+        self._jobs[request.id] = job
+        if not isinstance(item, KengineError):
+            self._waiting[target].append(job)
+            heapq.heappush(self._alarms, (job.deadline, next(self._numbers), job))
+        return job
+
+    def _work(self, target: str) -> None:
+        engine, queue = self.engines[target], self._waiting[target]
+        while True:
+            with self._lock:
+                while not queue and not self._closed:
+                    self._lock.wait()
+                if self._closed:
+                    return
+                job = queue.popleft()
+                if job.ended is not None:
+                    continue
+                job.started = time.monotonic()
+                self._running += 1
+            try:
+                answer = Answer(job.request.id, engine.verify(job.item))
+            except BaseException as error:
+                answer = failure(job.request.id, error)
+            self._settle(job, answer)
+            with self._lock:
+                self._running -= 1
+                self._mean_s += 0.1 * (time.monotonic() - job.started - self._mean_s)
+                self._lock.notify_all()
+
+    def _watch(self) -> None:
+        """Answer the requests whose time is over, whatever is still being done for them."""
+        while True:
+            with self._lock:
+                if self._closed:
+                    return
+                now = time.monotonic()
+                if not self._alarms or self._alarms[0][0] > now:
+                    self._lock.wait(self._alarms[0][0] - now if self._alarms else None)
+                    continue
+                job = heapq.heappop(self._alarms)[2]
+            if job.ended is None:
+                where = "in the queue" if job.started is None else "while it was judged"
+                error = DeadlineExceeded(f"the {job.deadline_s:g} s of this request ended {where}")
+                self._settle(job, failure(job.request.id, error))
+
+    def _settle(self, job: Job, answer: Answer) -> bool:
+        """Give a job its answer, unless it has one already."""
+        with self._lock:
+            if job.ended is not None:
+                return False
+            job.ended = time.monotonic()
+            self._done.append(job.request.id)
+            while len(self._done) > self._keep:
+                self._jobs.pop(self._done.popleft(), None)
+        if self._observe is not None:
+            self._observe(job, answer)
+        job.future.set_result(answer)
+        return True
+
+    def _retry_after(self) -> float:
+        # When about a quarter of the queue will have been worked off.
+        workers = sum(engine.workers for engine in self.engines.values())
+        return min(max(self.queue / 4 * self._mean_s / workers, 0.05), 30.0)
+
+
+def _item(request: Request) -> Item:
+    try:
+        return request.item()
+    except KengineError as error:
+        return error  # type: ignore[return-value]

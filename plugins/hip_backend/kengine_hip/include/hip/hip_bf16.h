@@ -1,0 +1,3 @@
+#pragma once
+#include "hip_fp16.h"
+#include "../kengine_hip/bfloat16.h"

@@ -1,0 +1,2 @@
+#pragma once
+#include "hip_bf16.h"

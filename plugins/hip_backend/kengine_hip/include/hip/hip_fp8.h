@@ -1,0 +1,3 @@
+#pragma once
+#include "hip_bf16.h"
+#include "../kengine_hip/fp8.h"
