@@ -52,12 +52,11 @@ def main() -> None:
             task_path.write_text(text)
             path.write_text(source)
             pairs.append((task_path, path))
-        wall, right = fresh_process.run_all(pairs, "cpu", 2, interpret=True)
-        assert right == len(pairs)
-        base = len(pairs) / wall
-    print(f"a process for each candidate: {base:.2f} verdicts/s")
-    for label, rate in rates.items():
-        print(f"kengine, {label}: {rate:.2f} verdicts/s = {rate / base:.1f} x")
+        for (label, rate), compiled in zip(rates.items(), (False, True)):
+            wall, right = fresh_process.run_all(pairs, "cpu", 2, interpret=True, compiled=compiled)
+            assert right == len(pairs)
+            base = len(pairs) / wall
+            print(f"{label}: kengine {rate:.2f} verdicts/s, processes for each {base:.2f}/s, ratio {rate / base:.1f}")
 
 
 if __name__ == "__main__":

@@ -61,6 +61,7 @@ class Plan:
     task_timeout_s: for the reference and the inputs of a task. time_timeout_s: for timing one candidate.
     salt: hexadecimal secret that every seed follows from; "" draws a new one for the run.
     select, ignore: lint rules by code or prefix; an empty `select` takes all.
+    sanitize: where an emulator can, check every access of a kernel for bounds, races and uninitialised shared memory.
     """
 
     cases: int | None = None
@@ -81,6 +82,7 @@ class Plan:
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
+    sanitize: bool = True
 
     def __post_init__(self) -> None:
         for name in ("cases", "timed_cases", "min_speedup", "time_budget_s"):

@@ -95,7 +95,7 @@ def test_a_single_file_gets_a_judge_of_its_own_on_the_device(target):
         (("tl.load(x_ptr + offsets, mask=mask)", "tl.load(x_ptr + offsets + (1 << 40))"), "crashed"),
         (("    out = torch.empty_like(x)", "    while True: pass\n    out = torch.empty_like(x)"), "timed_out"),
         (("    out = torch.empty_like(x)", "    import os; os._exit(0)\n    out = torch.empty_like(x)"), "crashed"),
-        (("    total = ", "    while tl.load(x_ptr) != 1e30:\n        pass\n    total = "), "timed_out"),
+        (("    total = ", "    while tl.load(x_ptr, volatile=True) < 1e30:\n        pass\n    total = "), "timed_out"),
     ],
     ids=["wrong", "sham", "no constexpr", "illegal address", "endless host loop", "exit", "endless kernel"],
 )

@@ -10,8 +10,9 @@ import time
 
 import pytest
 from kengine import codec, wire
+from kengine.errors import DeviceLost
 from kengine.judge import claims, clock, statistics, timing
-from kengine.judge.clock import HostInstruments, split_activity
+from kengine.judge.clock import HostInstruments
 from kengine.model import TimeRecord, Timing, TimingPlan
 
 torch = pytest.importorskip("torch")
@@ -270,14 +271,21 @@ def test_labels():
     assert (again.low, again.value, again.high) == (0.5, 0.5, 0.5)
 
 
-def test_activity_is_split_by_marks_and_overlap_counts_once():
-    mark = "void spin_kernel(long)"
-    events = [
-        (0, 5, mark), (10, 100, "a"), (50, 100, "b"), (200, 5, mark), (210, 10, "a"), (230, 10, "copy"), (300, 1, mark),
-    ]  # fmt: skip
-    assert split_activity(events, 2) == [140, 20]
-    with pytest.raises(ValueError, match="2 marks recorded for 2 calls"):
-        split_activity(events[:-1], 2)
+def test_device_clocks_are_those_of_the_runner(monkeypatch):
+    asked = []
+
+    def time_calls(calls, plan):
+        asked.append((len(calls), plan))
+        return Timing(tuple([7] * plan.calls), "event")
+
+    monkeypatch.setattr(clock, "time_calls", time_calls)
+    monkeypatch.setattr(torch, "zeros", lambda *shape, device: None)
+    device = clock.DeviceInstruments()
+    assert device.methods() == ("event", "wall")
+    assert device.measure([lambda: None] * 3, "event") == [7, 7, 7]
+    assert asked[-1] == (3, TimingPlan(3, 0, "event"))
+    with pytest.raises(DeviceLost, match="times by activity"):
+        device.measure([lambda: None], "activity")
 
 
 def test_device_floor_and_rotation(bench, make_task):

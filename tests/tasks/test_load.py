@@ -290,3 +290,41 @@ def test_importing_tasks_imports_nothing_heavy() -> None:
     )
     out = subprocess.run([sys.executable, "-c", code % (sys.path,)], capture_output=True, text=True, check=True).stdout
     assert out.strip() == "[]"
+
+
+KERNELS = """
+import neuronxcc.nki as nki
+import neuronxcc.nki.language as nl
+
+def rows(n):
+    return (n + 127) // 128
+
+def columns(n):
+    return (n + 511) // 512
+
+@nki.jit(platform_target="trn2")
+def multiply(a, b):
+    return a
+"""
+
+
+def test_the_only_kernel_that_is_called_like_a_function_is_the_entry() -> None:
+    assert parse(KERNELS, "k.py", NKI).candidate.entry == "multiply"
+    assert parse(KERNELS + NKI, "k.py").candidate.entry == "multiply"
+    for head, mark in (("from nki import jit as compiled", "@compiled"), ("import nki", "@nki.jit()")):
+        text = KERNELS.replace("import neuronxcc.nki as nki\n", head + "\n").replace("@nki.jit", "@x.y")
+        text = text.replace('@x.y(platform_target="trn2")', mark)
+        assert parse(text, "k.py", NKI).candidate.entry == "multiply"
+
+
+def test_two_such_kernels_or_one_of_another_language_decide_nothing() -> None:
+    two = KERNELS + "\n@nki.jit\ndef add(a, b):\n    return a\n"
+    with pytest.raises(UsageError, match="which of rows, columns, multiply, add is the candidate"):
+        parse(two + NKI, "k.py")
+    with pytest.raises(UsageError, match="which of rows, columns, multiply is the candidate"):
+        parse(KERNELS.replace("neuronxcc.nki", "triton") + NKI, "k.py")
+
+
+def test_a_wrapper_around_the_kernel_is_the_entry() -> None:
+    text = KERNELS + "\ndef host(a, b):\n    return multiply(a, b)[: rows(columns(3))]\n"
+    assert parse(text, "k.py", NKI).candidate.entry == "host"

@@ -23,6 +23,7 @@ COMMANDS = {
     "show": "Print verdicts that were written with --json.",
     "replay": "Judge again with the recorded seeds and plan, and compare.",
     "reward": "Reward rollouts for training: rewards, returns, advantages.",
+    "serve": "Answer trainers over HTTP: verdicts, jobs, metrics.",
     "score": "Score verdicts: pass@k, fast_p, geometric mean of speed-ups.",
 }
 """Every subcommand with its one-line help; `kengine.cli.NAME` holds its `command`."""

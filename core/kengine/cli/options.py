@@ -48,6 +48,7 @@ running = _stack(
     click.option("--salt", metavar="HEX", help="Draw the inputs from this secret instead of a new one."),
     click.option("--keep-going", is_flag=True, default=None, help="After a failure go on with the later stages."),
     click.option("--no-screen", is_flag=True, default=None, help="Do not try zeros and constants against the task."),
+    click.option("--no-check", is_flag=True, default=None, help="Emulate without checks of bounds and races."),
 )
 linting = _stack(
     click.option("--select", metavar="CODE", multiple=True, help="Only these lint rules, by code or prefix."),
@@ -105,4 +106,6 @@ def merge_plan(plan: Plan, **given: Any) -> Plan:
     values = {names.get(key, key): value for key, value in given.items() if value not in (None, ())}
     if values.pop("no_screen", False):
         values["screen"] = False
+    if values.pop("no_check", False):
+        values["sanitize"] = False
     return replace(plan, **values)

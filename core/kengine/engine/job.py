@@ -39,7 +39,11 @@ class Job:
     @property
     def view(self) -> TaskView:
         """All that a runner may know of the task."""
-        return TaskView(self.task.form, self.candidate.entry, self.task.spec.writes, self.task.spec.allow)
+        spec = self.task.spec
+        timeout_s = spec.timeout_s or self.plan.launch_timeout_s
+        return TaskView(
+            self.task.form, self.candidate.entry, spec.writes, spec.allow, self.plan.sanitize, float(timeout_s)
+        )
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:

@@ -79,7 +79,7 @@ class Runner:
         nonce = secrets.randbits(53)
         try:
             self.sock.settimeout(timeout_s)
-            wire.send(self.sock, {"op": op, "n": nonce, **body}, fds)
+            wire.send(self.sock, {"op": op, "n": nonce, "timeout_s": timeout_s, **body}, fds)
             reply, extra = wire.receive(self.sock, time.monotonic() + timeout_s)
         except wire.WireTimeout:
             self.kill()
@@ -118,7 +118,8 @@ class Runner:
         if self._ended is None:
             self._ended = "killed"
             with suppress(InfraError):
-                self._zygote.ask_running(self._generation, {"op": "kill", "pid": self.pid})
+                # The driver of a GPU takes its time to clean up after a process: nobody waits for that.
+                self._zygote.ask_running(self._generation, {"op": "kill", "pid": self.pid, "wait": False})
         with suppress(OSError):
             self.sock.close()
         self._drain.forget(self._read)

@@ -85,4 +85,5 @@ def _instead(backend: Backend, info: TargetInfo, need: Capability) -> str:
     emulators = [i.target for i in backend.targets() if i.emulated and Capability.launch in i.capabilities]
     if info.emulated or not emulators or need is not Capability.launch:
         return ""
-    return f"; to judge without the device: --target {emulators[0]} --compile-for {info.target.arch}"
+    beside = f" --compile-for {info.target.arch}" if Capability.compile in info.capabilities else ""
+    return f"; to judge without the device: --target {emulators[0]}{beside}"

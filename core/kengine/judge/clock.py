@@ -6,7 +6,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
-from kengine.model import JsonValue
+from kengine.device.timing import time_calls
+from kengine.errors import DeviceLost
+from kengine.model import JsonValue, TimingPlan
 
 Method = Literal["activity", "event", "wall"]
 METHODS: tuple[Method, ...] = ("activity", "event", "wall")
@@ -60,7 +62,7 @@ class HostInstruments:
 
 
 class DeviceInstruments(HostInstruments):
-    """A CUDA or ROCm device through torch: recorded activity where its profiler works, else events."""
+    """A CUDA or ROCm device, by the same clocks and with the same cold cache as a candidate's runner."""
 
     def __init__(self) -> None:
         self._methods: tuple[Method, ...] = ()
@@ -71,27 +73,17 @@ class DeviceInstruments(HostInstruments):
             import torch
 
             probe = torch.zeros(1024, device="cuda")
-            try:
-                times = _by_activity([lambda: probe.add_(1), lambda: probe.add_(1)])
-                works = len(times) == 2 and all(t > 0 for t in times)
-            except (RuntimeError, ValueError, AttributeError):
-                works = False
-            self._methods = METHODS if works else ("event", "wall")
+            timing = time_calls([lambda: probe.add_(1)] * 2, TimingPlan(2, 1, "activity"))
+            self._methods = METHODS[METHODS.index(timing.method) :]
         return self._methods
 
     def measure(self, calls: Sequence[Call], method: Method) -> list[int]:
-        """Nanoseconds of device time of each call, or of wall time with the device waited for."""
-        if method == "activity":
-            return _by_activity(calls)
-        if method == "event":
-            return _by_events(calls)
-        import torch
-
-        def waited(call: Call) -> Call:
-            return lambda: (call(), torch.cuda.synchronize())
-
-        torch.cuda.synchronize()
-        return super().measure([waited(call) for call in calls], method)
+        """Nanoseconds of device time of each call, or of wall time with the device waited for. Raises DeviceLost when
+        a clock that has worked before does so no more."""
+        timing = time_calls(list(calls), TimingPlan(len(calls), 0, method))
+        if timing.method != method:
+            raise DeviceLost(f"times by {method} worked before and do not now; only {timing.method} does")
+        return list(timing.samples_ns)
 
     def cache_bytes(self) -> int:
         """Size of the last-level cache, which rotating inputs must exceed."""
@@ -121,70 +113,6 @@ def _properties() -> Any:
     import torch
 
     return torch.cuda.get_device_properties(torch.cuda.current_device())
-
-
-def _by_events(calls: Sequence[Call]) -> list[int]:
-    import torch
-
-    pairs = [(torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)) for _ in calls]
-    torch.cuda.synchronize()
-    for (begun, done), call in zip(pairs, calls):
-        begun.record()
-        call()
-        done.record()
-    torch.cuda.synchronize()
-    return [max(int(begun.elapsed_time(done) * 1e6), 1) for begun, done in pairs]
-
-
-_MARK = "spin_kernel"
-
-
-def _by_activity(calls: Sequence[Call]) -> list[int]:
-    """Device time of each call: the length of the union of its kernels' and copies' intervals.
-
-    A short spin between calls marks where one ends and the next begins.
-    """
-    import torch
-    from torch.profiler import ProfilerActivity, profile
-
-    torch.cuda.synchronize()
-    with profile(activities=[ProfilerActivity.CUDA]) as record:
-        torch.cuda._sleep(1)
-        for call in calls:
-            call()
-            torch.cuda._sleep(1)
-        torch.cuda.synchronize()
-    events = [
-        (int(e.start_ns()), int(e.duration_ns()), str(e.name()))
-        for e in record.profiler.kineto_results.events()
-        if e.device_type() == torch.autograd.DeviceType.CUDA
-    ]
-    return split_activity(events, len(calls))
-
-
-def split_activity(events: Sequence[tuple[int, int, str]], calls: int) -> list[int]:
-    """Busy nanoseconds of each call from (start, duration, name) of all device activity, calls kept apart by marks.
-
-    Raises ValueError when the record does not hold one mark more than there were calls.
-    """
-    batches: list[list[tuple[int, int]]] = []
-    for start, duration, name in sorted(events):
-        if _MARK in name:
-            batches.append([])
-        elif batches:
-            batches[-1].append((start, start + duration))
-    if len(batches) != calls + 1:
-        raise ValueError(f"{len(batches)} marks recorded for {calls} calls")
-    return [_union(batch) for batch in batches[:-1]]
-
-
-def _union(intervals: list[tuple[int, int]]) -> int:
-    busy = 0
-    end = 0
-    for start, stop in sorted(intervals):
-        busy += max(stop - max(start, end), 0)
-        end = max(end, stop)
-    return busy
 
 
 def instruments_for(device: str) -> Instruments:

@@ -58,6 +58,29 @@ def compare(
     return _merge(name, parts, total, mutated)
 
 
+def passes(
+    expected: Expected,
+    values: Sequence[Any],
+    arrays: Sequence[ArrayOut],
+    copies: Sequence[Any],
+    device: str,
+    tolerance: Tolerance,
+) -> bool:
+    """Whether `compare` would call this right, at a fraction of its cost: nothing is located or described."""
+    if mismatch(expected.structure, values) or _plain_differs(expected.structure, values):
+        return False
+    held = {id(array): copy for array, copy in zip(arrays, copies)}
+    ordered = [held[id(array)] for array in in_order(expected.structure, values)]
+    xp = namespace(device)
+    for want, copy in zip(expected.outputs, ordered):
+        spec = TensorSpec(want.form.spec.dtype, want.form.spec.shape)
+        if copy is None:
+            return False
+        if math.prod(spec.shape) and not accepts(want, at_least_1d(_load(spec, copy, device)), tolerance, xp):
+            return False
+    return True
+
+
 def digest(copies: Sequence[Any]) -> str:
     """SHA-256 over the copied outputs, hexadecimal; the same bytes on host and device give the same digest."""
     h = hashlib.sha256()

@@ -141,13 +141,12 @@ class Judge:
         session = self._session(message)
         index = _field(message, "case", int)
         case = self._case(session, index)
-        comparison, digest, tampered = self.judge_outputs(
-            session,
-            case,
-            (session.key, index, _field(message, "phase", str)),
-            _field(message, "holder", str),
-            message.get("outputs"),
-        )
+        key, holder = (session.key, index, _field(message, "phase", str)), _field(message, "holder", str)
+        if message.get("brief"):
+            ok = self.passes(session, case, key, holder, message.get("outputs"))
+            found = Comparison(case.name, ok, "" if ok else "the answer is wrong")
+            return {"comparison": codec.to_json(found), "digest": ""}, ()
+        comparison, digest, tampered = self.judge_outputs(session, case, key, holder, message.get("outputs"))
         body: dict[str, Any] = {"comparison": codec.to_json(comparison), "digest": digest}
         if tampered:
             body["fault"] = {"status": "tampered", "message": tampered}
@@ -157,11 +156,7 @@ class Judge:
         self, session: Session, case: Case, key: Key, name: str, outputs: Any
     ) -> tuple[Comparison, str, str]:
         """Comparison, digest of the copied outputs, and what is malformed in their description ("" when nothing)."""
-        holder = self.holders.get(name)
-        place = holder.find(key) if holder else None
-        if holder is None or place is None:
-            raise UsageError(f"case {case.name!r} in phase {key[2]!r} is not lent to {name!r}")
-        arena.synchronize(session.device)
+        holder, place = self._place(session, case, key, name)
         total = sum(o.nbytes for o in place.expected.outputs)
         try:
             values, arrays = read_outputs(outputs, len(place.sinks))
@@ -188,6 +183,29 @@ class Judge:
             comparers.ask_plugins(session.comparers, session.task, key[1]),
         )
         return result, digest, ""
+
+    def passes(self, session: Session, case: Case, key: Key, name: str, outputs: Any) -> bool:
+        """Whether what a holder has in its sinks is right, without a word on what is wrong where it is not."""
+        if session.comparers:
+            return self.judge_outputs(session, case, key, name, outputs)[0].ok
+        holder, place = self._place(session, case, key, name)
+        try:
+            values, arrays = read_outputs(outputs, len(place.sinks))
+        except Malformed:
+            return False
+        copies = lending.copy_out(holder, place, arrays)
+        if lending.changed_inputs(holder, place, session.writes):
+            return False
+        tolerance = session.task.spec.tolerance
+        return compare.passes(place.expected, values, arrays, copies, session.device, tolerance)
+
+    def _place(self, session: Session, case: Case, key: Key, name: str) -> tuple[Holder, lending.Place]:
+        holder = self.holders.get(name)
+        place = holder.find(key) if holder else None
+        if holder is None or place is None:
+            raise UsageError(f"case {case.name!r} in phase {key[2]!r} is not lent to {name!r}")
+        arena.synchronize(session.device)
+        return holder, place
 
     def time(self, message: dict[str, Any], fds: list[int]) -> tuple[dict[str, Any], tuple[int, ...]]:
         """Time candidate and baseline in turn over the runner's channel, which came with the request."""

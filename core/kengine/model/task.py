@@ -120,12 +120,17 @@ class Task:
 
 @dataclass(frozen=True)
 class TaskView:
-    """All that a runner may know of a task: no reference, no inputs, no seed."""
+    """All that a runner may know of a task: no reference, no inputs, no seed.
+
+    sanitize: an emulator runs kernels with its checks, as far as the time allows. timeout_s: for one call.
+    """
 
     form: Literal["function", "module", "numpy"]
     entry: str
     writes: tuple[str, ...] = ()
     allow: tuple[str, ...] = ()
+    sanitize: bool = True
+    timeout_s: float = 30.0
 
 
 @dataclass(frozen=True)

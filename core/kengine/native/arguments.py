@@ -19,6 +19,9 @@ _WORDS = {
 _FLOATS = {"float16": "f2", "float32": "f4", "float64": "f8", "bfloat16": "bf16"}
 
 
+_NUMPY = {code: name for name, code in _FLOATS.items()}
+
+
 class ArgumentError(ValueError):
     """Arguments that do not fit the signature: how many, or which and why."""
 
@@ -38,7 +41,8 @@ def match(
         try:
             made.append(_one(parameter, value, staging, strict))
         except ArgumentError as error:
-            raise ArgumentError(f"{name}: argument {position} for '{word(parameter)} {parameter.name}': {error}") from None
+            wanted = f"{word(parameter)} {parameter.name}"
+            raise ArgumentError(f"{name}: argument {position} for '{wanted}': {error}") from None
     return tuple(made)
 
 
@@ -84,18 +88,18 @@ def _scalar(parameter: Parameter, value: Any) -> Any:
     if not isinstance(value, (bool, int, float, np.generic)):
         raise ArgumentError(f"expected a number, got {_kind(value)}")
     is_float = parameter.code in _FLOATS.values()
-    if isinstance(value, np.generic) and not isinstance(value, float):
+    wanted = _WORDS.get(parameter.code, parameter.code)
+    if isinstance(value, np.generic):
         given, size = value.dtype.name, value.dtype.itemsize
-        fits = given == {v: k for k, v in _FLOATS.items()}[parameter.code] if is_float else value.dtype.kind in "iub"
+        fits = _FLOATS.get(given) == parameter.code if is_float else value.dtype.kind in "iub"
         if not fits or size < parameter.size:
-            raise ArgumentError(f"a numpy.{given} of {size} bytes is passed, the kernel reads {parameter.size} bytes of "
-                                f"{_WORDS.get(parameter.code, parameter.code)}")  # fmt: skip
+            raise ArgumentError(f"a numpy.{given} of {size} bytes is passed, the kernel reads {wanted}")
         return value.item() if given != "bfloat16" else float(value)
     if isinstance(value, float):
         if parameter.code != "f8":
             raise ArgumentError(
                 "a Python float is passed as 8 bytes of double, which the kernel would misread; "
-                f"pass numpy.{ {'f4': 'float32', 'f2': 'float16'}.get(parameter.code, 'int32') }(...)"
+                f"pass numpy.{_NUMPY.get(parameter.code, 'int32')}(...)"
             )
         return value
     if is_float:

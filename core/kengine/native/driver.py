@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from kengine.native.lines import LineMap
+from kengine.pretence import Figures
 
 Dialect = Literal["cuda", "hip"]
 
@@ -64,10 +65,19 @@ class Module(Protocol):
 
 
 class Driver(Protocol):
-    """Makes modules. `computes`: whether launches really run; `dialect`: the language of its sources."""
+    """Makes modules.
+
+    dialect: the language of its sources. figures: what host code is told of the device. computes: whether launches
+    really run. device: where arrays lie, "cpu" or "cuda".
+    """
 
     dialect: Dialect
+    figures: Figures
     computes: bool
+    device: str
+
+    def begin(self, inputs: Iterable[Any]) -> None:
+        """A new call of the candidate begins, on these arrays."""
 
     def build(self, unit: Unit) -> Module:
         """Compile and load a source. Raises CandidateFault (compile_failed with the candidate's line, unsupported)."""

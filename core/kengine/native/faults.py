@@ -27,9 +27,7 @@ def describe(fault: Fault, lines: LineMap) -> CandidateFault:
     """A kernel's fault: its kind first, then what happened, where, and on which line of the candidate."""
     kind = _KINDS[fault.kind.value]
     message = re.sub(r"\S+:(\d+)\b", lambda m: f"line {lines.line(int(m[1])) or m[1]}", fault.message)
-    if kind.split()[0] not in message.split(" of ")[0].lower():
-        message = f"{kind}: {message}"
-    elif not message.lower().startswith(kind):
+    if not message.lower().startswith(kind):
         message = f"{kind}: {message}"
     where = [f"kernel {fault.kernel}"] if fault.kernel else []
     if fault.block is not None:
@@ -48,7 +46,8 @@ def compile_fault(message: str, line: int | None, log: str, filename: str, lines
     place = lines.line(line)
     text = re.sub(rf"^{re.escape(filename)}:(?:\d+:)?\s*", "", message)
     at = f" (line {place})" if place else ""
-    return CandidateFault("compile_failed", clean(f"{text}{at}", 2 * MAX_MESSAGE), renumber(log, filename, lines, path), place)
+    shown = renumber(log, filename, lines, path)
+    return CandidateFault("compile_failed", clean(f"{text}{at}", 2 * MAX_MESSAGE), shown, place)
 
 
 def renumber(log: str, filename: str, lines: LineMap, path: str) -> str:

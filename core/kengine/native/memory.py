@@ -8,6 +8,7 @@ get that address by other ways than as an argument.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ _ALIGNMENT = {False: 16, True: 256}
 
 @dataclass(frozen=True)
 class Block:
-    """One allocation: addresses [base, base + nbytes). keep: what holds it alive. itemsize: of the array that led here."""
+    """One allocation: addresses [base, base + nbytes). keep: what holds it alive. itemsize: of an array in it."""
 
     base: int
     nbytes: int
@@ -56,6 +57,10 @@ def find_place(value: Any) -> Place | None:
         root: Any = value
         while isinstance(root.base, np.ndarray):
             root = root.base
+        if torch is not None and isinstance(root.base, torch.Tensor):
+            owner = find_place(root.base)
+            assert owner is not None
+            return Place(owner.block, int(value.ctypes.data), value.dtype.name)
         low, high = _span(root)
         return Place(Block(low, high - low, int(value.itemsize), value), int(value.ctypes.data), value.dtype.name)
     return None
@@ -74,7 +79,7 @@ def _span(array: Any) -> tuple[int, int]:
 
 
 class Exposed:
-    """Blocks whose address host code has taken, kept alive. A new block takes the place of older ones under it."""
+    """Blocks whose address host code has taken, kept alive."""
 
     def __init__(self) -> None:
         self._blocks: dict[int, Block] = {}
@@ -82,8 +87,7 @@ class Exposed:
     def add(self, value: Any) -> None:
         """Take note of an array's block."""
         place = find_place(value)
-        if place is not None and place.block.nbytes:
-            self._drop_under(place.block)
+        if place is not None and place.block.nbytes and not self.has(place.block):
             self._blocks[place.block.base] = place.block
 
     def find(self, address: int) -> Block | None:
@@ -91,22 +95,24 @@ class Exposed:
         return next((b for b in self._blocks.values() if b.holds(address)), None)
 
     def has(self, block: Block) -> bool:
-        """Whether exactly this block was exposed; older ones under it are forgotten, their memory is gone."""
-        known = self._blocks.get(block.base)
-        if known is not None and known.nbytes == block.nbytes:
-            return True
-        self._drop_under(block)
-        return False
+        """Whether a block is an exposed one, or a part of one."""
+        end = block.base + block.nbytes
+        return any(b.base <= block.base and end <= b.base + b.nbytes for b in self._blocks.values())
 
     def all(self) -> list[Block]:
         """Every block."""
         return list(self._blocks.values())
 
-    def _drop_under(self, block: Block) -> None:
-        end = block.base + block.nbytes
-        for other in list(self._blocks.values()):
-            if other.base < end and block.base < other.base + other.nbytes:
-                del self._blocks[other.base]
+    def forget_under(self, values: Iterable[Any]) -> None:
+        """Forget blocks whose memory has been given out anew, as that of inputs is for each call."""
+        for value in values:
+            place = find_place(value)
+            if place is None:
+                continue
+            end = place.block.base + place.block.nbytes
+            for other in self.all():
+                if other.base < end and place.block.base < other.base + other.nbytes:
+                    del self._blocks[other.base]
 
 
 class Staging:
@@ -130,8 +136,7 @@ class Staging:
         """The address that a kernel gets for an array: inside a guarded copy of its block, named for messages."""
         block = place.block
         if self._exposed.has(block):
-            self._runtime.register(name, block.base, block.nbytes, block.itemsize)
-            return place.address
+            return self.raw(place.address, name)
         if not block.nbytes:
             return 0
         if block.base not in self._copies:

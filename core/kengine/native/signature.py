@@ -43,3 +43,17 @@ def _declared(text: str) -> Declared:
     head = kind.split("*")[0].split("[")[0]
     pointer = "*" in kind or "[" in kind
     return Declared(name, kind, pointer, pointer and re.search(r"\bconst\b", head) is not None)
+
+
+def is_extern_c(source: str, name: str) -> bool:
+    """Whether a kernel is declared `extern "C"`, by itself or in a block."""
+    text = blank(source)
+    for match in re.finditer(rf"\b{re.escape(name)}\s*\(", text):
+        head = text[max(text.rfind(c, 0, match.start()) for c in ";}{") + 1 : match.start()]
+        if "__global__" in head and re.search(r'\bextern\s*"', head):
+            return True
+    for match in re.finditer(r'\bextern\s*"\s*"\s*\{', text):
+        end = closing(text, match.end() - 1)
+        if re.search(rf"\b{re.escape(name)}\s*\(", text[match.end() : end if end >= 0 else len(text)]):
+            return True
+    return False

@@ -18,7 +18,7 @@ from kengine import codec, wire
 from kengine.errors import CandidateFault, KengineError, PluginError, TargetUnavailable, UsageError
 from kengine.model import Artifact, Candidate, CaseView, Launch, Mode, Target, TaskView, TimingPlan
 from kengine.plugins.backend import Backend, attach
-from kengine.runner import arena, entry, environment, faults, results, source, tensors
+from kengine.runner import arena, deadline, entry, environment, faults, results, source, tensors
 from kengine.runner.sandbox import rlimits
 
 _backend: Backend | None = None
@@ -90,6 +90,7 @@ class Server:
                 with contextlib.suppress(wire.WireError):
                     send(self.sock, {"n": nonce, "ok": True})
                 return
+            deadline.begin(request.get("timeout_s"))
             try:
                 reply = {"n": nonce, "ok": True, **self._operations[str(op)](request, fds)}
             except BaseException as error:

@@ -24,6 +24,21 @@ def set_sources(names: dict[str, str]) -> None:
     _sources.update(names)
 
 
+def source_files() -> frozenset[str]:
+    """Absolute paths of the candidate's files."""
+    return frozenset(_sources)
+
+
+def main_source() -> str:
+    """Absolute path of the candidate's main file, "" when none is placed yet."""
+    return next(iter(_sources), "")
+
+
+def source_name(file: str) -> str:
+    """The name that the candidate's author knows a file by; other files keep theirs."""
+    return _sources.get(file, file)
+
+
 def set_limits(limits: dict[str, Any]) -> None:
     """Say which limits are in force, for the messages of faults that come from one of them."""
     _limits.clear()

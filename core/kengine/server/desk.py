@@ -6,15 +6,17 @@ import heapq
 import itertools
 import threading
 import time
+import weakref
 from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, Union
 
 from kengine.errors import KengineError, UsageError
 from kengine.server.protocol import Answer, DeadlineExceeded, Draining, Request, failure
 
 if TYPE_CHECKING:
+    from kengine.config import Plan
     from kengine.model import TargetInfo, Verdict
     from kengine.tasks.item import Item
 
@@ -27,6 +29,10 @@ class Judging(Protocol):
     @property
     def target_info(self) -> TargetInfo:
         """The target that launches."""
+
+    @property
+    def plan(self) -> Plan:
+        """What is done with each candidate."""
 
     @property
     def workers(self) -> int:
@@ -50,10 +56,10 @@ class QueueFull(KengineError):
 class Job:
     """One request on its way; `future` gets its answer, once."""
 
-    def __init__(self, request: Request, item: Item, deadline_s: float) -> None:
+    def __init__(self, request: Request, deadline_s: float) -> None:
         self.request = request
-        self.item = item
         self.future: Future[Answer] = Future()
+        self.future.set_running_or_notify_cancel()  # several may wait for it: none of them can cancel it
         self.arrived = time.monotonic()
         self.deadline = self.arrived + deadline_s
         self.deadline_s = deadline_s
@@ -61,12 +67,13 @@ class Job:
         self.ended: float | None = None
 
     @property
-    def status(self) -> str:
-        """queued, running or done."""
+    def status(self) -> Literal["queued", "running", "done"]:
+        """Where it is."""
         return "done" if self.ended is not None else "queued" if self.started is None else "running"
 
 
 Observer = Callable[[Job, Answer], None]
+Work = Union["Item", KengineError]
 
 
 class Desk:
@@ -90,11 +97,11 @@ class Desk:
         self._keep = keep
         self._observe = observe
         self._lock = threading.Condition()
-        self._waiting: dict[str, deque[Job]] = {name: deque() for name in self.engines}
-        self._running = 0
+        self._waiting: dict[str, deque[tuple[Job, Item]]] = {name: deque() for name in self.engines}
+        self._queued = self._running = 0
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._done: deque[str] = deque()
-        self._alarms: list[tuple[float, int, Job]] = []
+        self._alarms: list[tuple[float, int, weakref.ref[Job]]] = []
         self._numbers = itertools.count()
         self._mean_s = 1.0
         self._closed = False
@@ -112,21 +119,20 @@ class Desk:
 
         Raises QueueFull, Draining, UsageError for a target that is not served; a broken task is an answer.
         """
-        prepared = [(request, self._target(request), _item(request)) for request in requests]
+        prepared = [(request, self._target(request), _read(request)) for request in requests]
         with self._lock:
             if self.draining or self._closed:
                 raise Draining("the server is shutting down")
             new = len({r.id for r in requests if r.id not in self._jobs})
-            waiting = sum(map(len, self._waiting.values()))
-            if new and waiting + new > self.queue:
+            if new and self._queued + new > self.queue:
                 raise QueueFull(
-                    f"{waiting} requests wait and {self.queue} may: no room for {new} more", self._retry_after()
+                    f"{self._queued} requests wait and {self.queue} may: no room for {new} more", self._retry_after()
                 )
-            jobs = [self._take(*each) for each in prepared]
+            jobs = [self._take(request, target, work) for request, target, work in prepared]
             self._lock.notify_all()
-        for job in jobs:
-            if isinstance(job.item, KengineError):  # the task could not be read: answered at once, never queued
-                self._settle(job, failure(job.request.id, job.item))
+        for job, (_, _, work) in zip(jobs, prepared):
+            if isinstance(work, KengineError):  # the task could not be read: answered at once, never queued
+                self._settle(job, failure(job.request.id, work))
         return jobs
 
     def find(self, id: str) -> Job | None:
@@ -145,13 +151,13 @@ class Desk:
     def load(self) -> tuple[int, int]:
         """How many requests wait, and how many are being judged."""
         with self._lock:
-            return sum(1 for q in self._waiting.values() for job in q if job.ended is None), self._running
+            return self._queued, self._running
 
     def drain(self) -> None:
         """Take nothing new and turn away what waits; what is being judged goes on."""
         with self._lock:
             self.draining = True
-            waiting = [job for queue in self._waiting.values() for job in queue]
+            waiting = [job for queue in self._waiting.values() for job, _ in queue]
         for job in waiting:
             self._settle(job, failure(job.request.id, Draining("the server was shut down before this was judged")))
 
@@ -180,15 +186,16 @@ class Desk:
         served = ", ".join(self.engines)
         raise UsageError(f"request {request.id}: target {request.target!r} is not served here; served: {served}")
 
-    def _take(self, request: Request, target: str, item: Item) -> Job:
+    def _take(self, request: Request, target: str, work: Work) -> Job:
         known = self._jobs.get(request.id)
         if known is not None:
             return known
-        job = Job(request, item, self.deadline_s if request.deadline_s is None else request.deadline_s)
+        job = Job(request, self.deadline_s if request.deadline_s is None else request.deadline_s)
         self._jobs[request.id] = job
-        if not isinstance(item, KengineError):
-            self._waiting[target].append(job)
-            heapq.heappush(self._alarms, (job.deadline, next(self._numbers), job))
+        self._queued += 1
+        if not isinstance(work, KengineError):
+            self._waiting[target].append((job, work))
+            heapq.heappush(self._alarms, (job.deadline, next(self._numbers), weakref.ref(job)))
         return job
 
     def _work(self, target: str) -> None:
@@ -199,13 +206,14 @@ class Desk:
                     self._lock.wait()
                 if self._closed:
                     return
-                job = queue.popleft()
+                job, item = queue.popleft()
                 if job.ended is not None:
                     continue
                 job.started = time.monotonic()
+                self._queued -= 1
                 self._running += 1
             try:
-                answer = Answer(job.request.id, engine.verify(job.item))
+                answer = Answer(job.request.id, engine.verify(item))
             except BaseException as error:
                 answer = failure(job.request.id, error)
             self._settle(job, answer)
@@ -224,8 +232,8 @@ class Desk:
                 if not self._alarms or self._alarms[0][0] > now:
                     self._lock.wait(self._alarms[0][0] - now if self._alarms else None)
                     continue
-                job = heapq.heappop(self._alarms)[2]
-            if job.ended is None:
+                job = heapq.heappop(self._alarms)[2]()
+            if job is not None and job.ended is None:
                 where = "in the queue" if job.started is None else "while it was judged"
                 error = DeadlineExceeded(f"the {job.deadline_s:g} s of this request ended {where}")
                 self._settle(job, failure(job.request.id, error))
@@ -236,6 +244,7 @@ class Desk:
             if job.ended is not None:
                 return False
             job.ended = time.monotonic()
+            self._queued -= job.started is None
             self._done.append(job.request.id)
             while len(self._done) > self._keep:
                 self._jobs.pop(self._done.popleft(), None)
@@ -250,8 +259,8 @@ class Desk:
         return min(max(self.queue / 4 * self._mean_s / workers, 0.05), 30.0)
 
 
-def _item(request: Request) -> Item:
+def _read(request: Request) -> Work:
     try:
         return request.item()
     except KengineError as error:
-        return error  # type: ignore[return-value]
+        return error

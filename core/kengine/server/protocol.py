@@ -31,10 +31,10 @@ class Draining(InfraError):
     """The server is being shut down and takes nothing new; another one, or the same after a restart, will."""
 
 
-_ERRORS: Mapping[str, type[KengineError]] = {
-    kind.__name__: kind
-    for kind in (DeadlineExceeded, Draining, DeviceLost, InfraError, TargetUnavailable, TaskError, UsageError, WorkerLost)
-}  # fmt: skip
+_KINDS: tuple[type[KengineError], ...] = (
+    DeadlineExceeded, Draining, DeviceLost, InfraError, TargetUnavailable, TaskError, UsageError, WorkerLost,
+)  # fmt: skip
+_ERRORS: Mapping[str, type[KengineError]] = {kind.__name__: kind for kind in _KINDS}
 
 
 @dataclass(frozen=True)

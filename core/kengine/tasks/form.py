@@ -68,6 +68,9 @@ _ALIASES = {
     "ReferenceModel": "Model", "get_input": "get_inputs", "get_init_input": "get_init_inputs",
     "init_inputs": "get_init_inputs",
 }  # fmt: skip
+DIRECT = frozenset({"nki.jit", "neuronxcc.nki.jit"})
+"""Decorators whose kernels take and return arrays when they are called: such a kernel may be the entry itself."""
+
 _NOT_ENTRIES = ("test", "bench", "main", "check", "verify", "compare", "run_test", "validate")
 
 
@@ -138,7 +141,7 @@ def find_entry(source: Source, form: Form, named: str = "") -> str:
     for usual in form.entries:
         if usual in names:
             return usual
-    likely = likely_entries(source, form)
+    likely = single_entry(source, form)
     if len(likely) == 1:
         return likely[0]
     if likely:
@@ -149,6 +152,33 @@ def find_entry(source: Source, form: Form, named: str = "") -> str:
     near = suggest(form.entries[0], set(names) - form.reserved)
     raise UsageError(f"{source.name}: no candidate found: define `{form.entries[0]}`, "
                      f"or name the entry in a `# /// kengine` block{near}")  # fmt: skip
+
+
+def single_entry(source: Source, form: Form) -> list[str]:
+    """What `likely_entries` gives, but the only kernel that can be called like a function where that is ambiguous."""
+    likely = likely_entries(source, form)
+    if len(likely) == 1 or form is MODULE:
+        return likely
+    kernels = [name for name in direct_kernels(source) if not likely or name in likely]
+    return kernels if len(kernels) == 1 else likely
+
+
+def direct_kernels(source: Source) -> list[str]:
+    """Functions with a decorator of DIRECT, whatever name it was imported under."""
+    known: dict[str, str] = {}
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Import):
+            known.update({a.asname: a.name for a in node.names if a.asname})
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            known.update({a.asname or a.name: f"{node.module}.{a.name}" for a in node.names})
+    found = []
+    for name, statement in top_level(source).items():
+        for decorator in getattr(statement, "decorator_list", ()):
+            written = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
+            head, dot, rest = written.partition(".")
+            if known.get(head, head) + dot + rest in DIRECT:
+                found.append(name)
+    return found
 
 
 def likely_entries(source: Source, form: Form) -> list[str]:

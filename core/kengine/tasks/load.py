@@ -12,7 +12,7 @@ from kengine.model import Candidate, SourceFile, Task
 from kengine.tasks import kernelbench, native, numpy_form
 from kengine.tasks.block import Block, candidate_options, check_keys, find_block, read_candidate_block, read_entry
 from kengine.tasks.cfamily import HEADERS, SUFFIXES, kernel_names
-from kengine.tasks.form import FORMS, Form, explain_near_miss, find_entry, find_form, likely_entries, top_level
+from kengine.tasks.form import FORMS, Form, explain_near_miss, find_entry, find_form, single_entry, top_level
 from kengine.tasks.item import Item
 from kengine.tasks.slice import slice_file
 from kengine.tasks.source import Source, SourceError, normalise, read_text
@@ -132,7 +132,7 @@ def _guess_entry(main: SourceFile, language: Language, form: Form) -> str:
         return form.entries[0]
     names = top_level(source)
     usual = next((name for name in form.entries if name in names), "")
-    likely = likely_entries(source, form)
+    likely = single_entry(source, form)
     return usual or (likely[0] if len(likely) == 1 else form.entries[0])
 
 

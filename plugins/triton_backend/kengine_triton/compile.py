@@ -11,7 +11,7 @@ from kengine.errors import CandidateFault
 from kengine.model import Artifact, Candidate, JsonValue, KernelResources, Mode, Target, TaskView
 from kengine.plugins.hooks import Inputs
 
-from kengine_triton import faults, observe, resources
+from kengine_triton import assembler, faults, observe, resources
 from kengine_triton.chips import EMULATED, Chip, find
 from kengine_triton.session import Session, open_session
 
@@ -29,6 +29,7 @@ def compile_candidate(
     if chip is None:
         raise CandidateFault("unsupported", f"kengine knows no chip {target.arch!r}")
     observe.install_compiled()
+    assembler.install()
     if _on_device(samples) and _local_arch() == target.arch:
         session = open_session(candidate, view, target, None, workdir)
         return _run(session, chip, samples[:1], device=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from kengine.model import JsonValue, KernelResources
 
-from kengine_triton import occupancy
+from kengine_triton import assembler, occupancy
 from kengine_triton.chips import Chip
 
 _REGISTERS = re.compile(r"Used (\d+) registers")
@@ -35,7 +35,8 @@ def describe(kernel: Any, chip: Chip, loaded: bool) -> tuple[KernelResources, st
     if loaded:
         registers, spills, log = int(kernel.n_regs), 4 * int(kernel.n_spills), ""
     else:
-        registers, spills, log = _ptxas(kernel.asm["ptx"], chip, kernel)
+        heard = assembler.log_of(kernel.asm["cubin"])
+        registers, spills, log = _ptxas(kernel.asm["ptx"], chip, kernel) if heard is None else _read(heard, kernel)
     share = occupancy.nvidia(chip, registers, shared, warps) if registers else None
     return KernelResources(kernel.name, registers or None, spills, shared, share, details), log
 
@@ -55,7 +56,11 @@ def _ptxas(ptx: str, chip: Chip, kernel: Any) -> tuple[int, int, str]:
             done = subprocess.run(command, capture_output=True, text=True, timeout=_PTXAS_TIMEOUT_S, check=False)
         except (OSError, subprocess.TimeoutExpired) as error:
             return 0, 0, f"ptxas could not be asked: {error}"
-    log = done.stderr.replace(str(source), f"{kernel.name}.ptx").strip()
+    return _read(done.stderr.replace(str(source), f"{kernel.name}.ptx"), kernel)
+
+
+def _read(log: str, kernel: Any) -> tuple[int, int, str]:
+    log = re.sub(r"/\S+\.ptx", f"{kernel.name}.ptx", log).strip()
     registers = _REGISTERS.search(log)
     spills = _SPILLS.search(log)
     return (

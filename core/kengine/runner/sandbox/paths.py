@@ -17,6 +17,13 @@ SYSTEM = (
 )  # fmt: skip
 """Folders of the system itself."""
 
+_shared: set[str] = set()
+
+
+def share(path: str) -> None:
+    """Let runners read one more folder: for what warming up has built. Call it before they are forked."""
+    _shared.add(os.path.abspath(path))
+
 
 def readable() -> tuple[str, ...]:
     """List the paths, each of which exists, none of them inside another. Call it after everything is imported."""
@@ -24,7 +31,7 @@ def readable() -> tuple[str, ...]:
     installed |= {p for p in (*sys.path, *site.getsitepackages()) if _is_installation(p)}
     libraries = os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)
     found = {*SYSTEM, *(p for p in (*installed, *libraries) if os.path.isabs(p) and not _is_home(p))}
-    outer = _outermost(found)
+    outer = _outermost(found | _shared)
     return _outermost([*outer, *_packages(outer)])
 
 

@@ -96,7 +96,9 @@ class Integers:
             return max(known)
         if len(known) == 1 and name in ("math.ceil", "numpy.ceil", "math.floor", "builtins.int", "builtins.abs"):
             one = known[0]
-            return {"ceil": math.ceil, "floor": math.floor, "int": int, "abs": abs}[name.rpartition(".")[2]](one)
+            if name.endswith(".ceil"):
+                return math.ceil(one)
+            return math.floor(one) if name.endswith(".floor") else int(one) if name.endswith(".int") else abs(one)
         return None
 
     def _linear(self, node: ast.expr, depth: int) -> dict[str, int] | None:

@@ -77,9 +77,9 @@ def device_nodes(source: SourceTree) -> frozenset[ast.AST]:
 
 
 @lru_cache(maxsize=16)
-def generations(source: SourceTree) -> dict[str, ast.stmt]:
+def generations(source: SourceTree) -> dict[str, ast.AST]:
     """The first import of each generation in the file, inside functions too."""
-    found: dict[str, ast.stmt] = {}
+    found: dict[str, ast.AST] = {}
     for node in source.nodes:
         names: list[str] = []
         if isinstance(node, ast.Import):

@@ -1,4 +1,4 @@
-"""What is known of tensors and tiles in kernels: memory, shape, type. Silent (None, "") wherever the text is not sure."""
+"""What is known of tensors and tiles in kernels: memory, shape, type. Silent wherever the text is not sure."""
 
 from __future__ import annotations
 
@@ -185,9 +185,7 @@ class Tiles:
             dtype = self._dtype(call.get("dtype"))
         buffer = call.get("buffer")
         memory = "sbuf" if buffer is None and like is None else self._memory(buffer)
-        if call.name.generation == "old" and shape is not None and partition is None and len(shape) <= 2:
-            partition = 0
-        elif call.name.generation == "new" and shape is not None:
+        if shape is not None and partition is None and (len(shape) <= 2 or call.is_new):
             partition = 0
         return Tile(call.name.generation, memory, shape, dtype, partition, made=call.node)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .compare import Race, run_twice_and_compare
+from .compare import Race, find_races, run_twice_and_compare
 from .errors import BudgetExceeded, KnockedOut, NkiError, RunFault, UnknownName, Unsupported
 from .loader import facade, load
 from .options import Options
@@ -22,6 +22,7 @@ __all__ = [
     "UnknownName",
     "Unsupported",
     "facade",
+    "find_races",
     "load",
     "run_twice_and_compare",
     "session",

@@ -81,9 +81,11 @@ def run_twice_and_compare(
         with session(dataclasses.replace(chosen, reverse_ranges=reverse)) as run:
             result = function(*own, **named)
         outcomes.append((result, _arrays(result) + _arrays(own) + _arrays(list(named.values())), run))
-    races = []
-    for number, (a, b) in enumerate(zip(outcomes[0][1], outcomes[1][1])):
-        race = _race(number, a, b, rtol, atol)
-        if race is not None:
-            races.append(race)
+    races = find_races(outcomes[0][1], outcomes[1][1], rtol, atol)
     return outcomes[0][0], races, outcomes[0][2]
+
+
+def find_races(forward: Any, backward: Any, rtol: float = 1e-4, atol: float = 1e-5) -> list[Race]:
+    """Arrays, anywhere in lists and tuples, that differ by more than a changed order of float additions explains."""
+    pairs = enumerate(zip(_arrays(forward), _arrays(backward)))
+    return [race for number, (a, b) in pairs if (race := _race(number, a, b, rtol, atol)) is not None]

@@ -18,8 +18,8 @@ class Session:
     """What kernels run under; see `session`.
 
     stats: counts of all launches. launches: one Launch for each kernel call. warnings: what runs here but is undefined
-    or invalid on hardware. faults: what kernels raised, also when the host code went on. knockout: None, "noop" (kernels
-    return poisoned outputs) or "raise" (they raise KnockedOut).
+    or invalid on hardware. faults: what kernels raised, also when the host code went on. knockout: None, "noop"
+    (kernels return poisoned outputs) or "raise" (they raise KnockedOut).
     """
 
     def __init__(self, options: Options) -> None:

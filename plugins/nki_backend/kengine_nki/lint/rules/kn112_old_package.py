@@ -28,7 +28,9 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
     """Look at the imports."""
     node = generations(source).get("old")
     if node is not None and context.target.arch == "trn3":
-        yield hit(node, "trn3 needs the standalone `nki` package: write the kernel with `import nki`, not neuronxcc.nki")
+        yield hit(
+            node, "trn3 needs the standalone `nki` package: write the kernel with `import nki`, not neuronxcc.nki"
+        )
 
 
 RULE = Rule("KN112", "old-package", "warn", check, __doc__)

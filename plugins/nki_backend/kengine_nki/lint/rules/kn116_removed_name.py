@@ -43,13 +43,13 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
             instead = REMOVED_ARGUMENTS.get((call.member, word)) or REMOVED_EVERYWHERE.get(word)
             if instead is not None and word not in call.signature.names:
                 yield hit(keyword.value, f"{call.name.short}({word}=) was removed; {instead}")
-        if call.member == "affine_select" and len(call.node.args) >= 5:
-            if integers.integer(call.node.args[3]) is not None:
-                yield hit(
-                    call.node,
-                    "nisa.affine_select takes (dst, pattern, channel_multiplier, on_true_tile, on_false_value, cmp_op, "
-                    "offset) since NKI 0.3; pass the arguments by keyword",
-                )
+        given = call.node.args if call.member == "affine_select" else []
+        if len(given) >= 5 and integers.integer(given[3]) is not None:
+            yield hit(
+                call.node,
+                "nisa.affine_select takes (dst, pattern, channel_multiplier, on_true_tile, on_false_value, cmp_op, "
+                "offset) since NKI 0.3; pass the arguments by keyword",
+            )
 
 
 RULE = Rule("KN116", "removed-name", "warn", check, __doc__)

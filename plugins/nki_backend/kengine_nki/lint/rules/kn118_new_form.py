@@ -36,7 +36,9 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
         head = name.member.partition(".")[0]
         if belongs_to_other("old", name.module, head):
             short = Name("old", name.module, head).short
-            yield hit(node, f"{short} belongs to the standalone `nki`, neuronxcc.nki does not have it; import nki instead")
+            yield hit(
+                node, f"{short} belongs to the standalone `nki`, neuronxcc.nki does not have it; import nki instead"
+            )
     for call in find_calls(source):
         if call.is_new or call.signature is None:
             continue

@@ -40,7 +40,9 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
         if not belongs_to_other(name.generation, "", head):
             continue
         if name.generation == "new":
-            yield hit(node, f"nki.{head} belongs to neuronxcc.nki; call the kernel itself, or nki.simulate(kernel)(...)")
+            yield hit(
+                node, f"nki.{head} belongs to neuronxcc.nki; call the kernel itself, or nki.simulate(kernel)(...)"
+            )
         else:
             yield hit(node, f"neuronxcc.nki has no {head}; it has jit, simulate_kernel, baremetal and benchmark")
     for call, names in source.calls():

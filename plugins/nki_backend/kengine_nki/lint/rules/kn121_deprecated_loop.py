@@ -30,9 +30,7 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
             yield hit(call, "nl.dynamic_range is deprecated since NKI 0.6 and gone in 0.7; use nl.fori_loop")
     for loop in source.find(ast.While):
         if isinstance(loop.test, ast.Name) and _is_register(source, loop.test):
-            yield hit(
-                loop, f"`while {loop.test.id}` over a register is deprecated since NKI 0.6; use nl.while_loop"
-            )
+            yield hit(loop, f"`while {loop.test.id}` over a register is deprecated since NKI 0.6; use nl.while_loop")
 
 
 def _is_register(source: SourceTree, node: ast.Name) -> bool:

@@ -1,0 +1,3 @@
+#pragma once
+#include "light/everything.h"
+#include "light/guard.h"

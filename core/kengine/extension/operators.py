@@ -1,0 +1,56 @@
+"""Helpers of the glue library: torch's operators by name, and calls in the order of a C++ signature."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_OPTIONS = ("dtype", "layout", "device", "pin_memory")
+
+
+def find(name: str) -> Any:
+    """The operator of this name. AttributeError says that torch has none."""
+    import torch
+
+    base = name.removesuffix("_out")
+    if base != name:  # C++ puts the result first, the schema last and by keyword
+        operator = getattr(torch.ops.aten, base)
+        return lambda out, *args, **keywords: operator(*args, **keywords, out=out)
+    return getattr(torch.ops.aten, name)
+
+
+def retry(name: str, args: tuple[Any, ...], keywords: dict[str, Any], error: Any) -> Any:
+    """Call an operator whose plain call failed: some parameters are positional in C++ and keywords in Python.
+
+    Raises the plain call's own error when no overload takes the arguments in this order either.
+    """
+    import torch
+
+    packet = getattr(torch.ops.aten, name, None)
+    for overload in packet.overloads() if packet is not None else ():
+        operator = getattr(packet, overload)
+        parameters = [a for a in operator._schema.arguments if a.name not in _OPTIONS and not a.is_out]
+        if len(args) > len(parameters) or not any(p.kwarg_only for p in parameters[: len(args)]):
+            continue
+        positional = [v for p, v in zip(parameters, args) if not p.kwarg_only]
+        named = {p.name: v for p, v in zip(parameters, args) if p.kwarg_only}
+        try:
+            return operator(*positional, **named, **keywords)
+        except (TypeError, RuntimeError):
+            continue
+    if isinstance(error, BaseException):
+        raise error
+    raise RuntimeError(f"torch has no operator {name} for these arguments")
+
+
+def describe(args: tuple[Any, ...], keywords: dict[str, Any] | None) -> str:
+    """The arguments of a call as a message shows them: tensors by type, shape and element type."""
+    import torch
+
+    def one(value: Any) -> str:
+        if isinstance(value, torch.Tensor):
+            return f"{type(value).__name__}(shape={tuple(value.shape)}, dtype={value.dtype})"
+        text = repr(value)
+        return text if len(text) < 80 else text[:77] + "..."
+
+    parts = [one(v) for v in args] + [f"{k}={one(v)}" for k, v in (keywords or {}).items()]
+    return ", ".join(parts) or "no arguments"

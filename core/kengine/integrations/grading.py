@@ -1,0 +1,138 @@
+"""What every trainer's module does: completions and tasks in, rewards and feedback out."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kengine import rewards, tasks
+from kengine.client.client import Client, shared
+from kengine.client.settings import Settings
+from kengine.errors import InfraError, UsageError
+from kengine.integrations.columns import to_task
+from kengine.integrations.completion import Completion, read_code
+from kengine.model import Status, Verdict
+from kengine.rewards.outcome import Judged
+from kengine.rewards.presets import RewardFunction
+from kengine.tasks.item import Item
+
+
+@dataclass(frozen=True)
+class Graded:
+    """One completion: its reward, None for a sample that is to be masked, and what was judged."""
+
+    reward: float | None
+    judged: Judged
+
+    @property
+    def masked(self) -> bool:
+        """Whether this sample says nothing and must not be trained on."""
+        return self.reward is None
+
+    @property
+    def status(self) -> str:
+        """Status of the verdict; "masked" without one."""
+        return str(self.judged.status) if isinstance(self.judged, Verdict) else "masked"
+
+    @property
+    def passed(self) -> bool:
+        """Whether the candidate passed."""
+        return isinstance(self.judged, Verdict) and self.judged.status is Status.passed
+
+    @property
+    def speedup(self) -> float | None:
+        """Speed-up over the baseline, where it was timed."""
+        return self.judged.speedup if isinstance(self.judged, Verdict) else None
+
+    def feedback(self, max_chars: int = 2000) -> str:
+        """Text for the next turn; holds no expected value."""
+        return rewards.write_feedback(self.judged, max_chars=max_chars)
+
+    def require(self) -> float:
+        """The reward, for trainers that cannot leave a sample out. Raises InfraError for one that is masked."""
+        if self.reward is None:
+            why = self.judged if isinstance(self.judged, InfraError) else f"the status is {self.status}"
+            raise InfraError(f"this sample has no reward and must not be given one: {why}")
+        return self.reward
+
+
+@dataclass(frozen=True)
+class Grader:
+    """A reward and the place where candidates are judged; picklable, its client is built where it is used.
+
+    reward: name of a preset of `kengine.rewards`, or `package.module:name`. parameters: its keywords.
+    name: what a candidate's file is called, whose suffix tells the language.
+    """
+
+    settings: Settings
+    reward: str = "staged"
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    name: str = "candidate.py"
+
+    @classmethod
+    def read(cls, given: Mapping[str, Any]) -> Grader:
+        """From the keywords of a trainer's configuration: `reward`, `parameters`, `name`, and the settings of a client.
+
+        What is missing comes from the environment; see `Settings.read`, and KENGINE_REWARD. Raises UsageError.
+        """
+        own = {k: given[k] for k in ("reward", "parameters", "name") if given.get(k) is not None}
+        own.setdefault("reward", os.environ.get("KENGINE_REWARD") or "staged")
+        settings = Settings.read({k: v for k, v in given.items() if k not in ("reward", "parameters", "name")})
+        settings.check()
+        grader = cls(settings, **{**own, "parameters": dict(own.get("parameters", {}))})
+        grader._function()  # an unknown reward shows here, not with the first sample
+        return grader
+
+    @property
+    def client(self) -> Client:
+        """The client of this process."""
+        return shared(self.settings)
+
+    def grade(self, completions: Sequence[Completion], given: Sequence[Any]) -> list[Graded]:
+        """Grade completions, each with what its task column holds."""
+        return self._reward(self.client.judge(self._items(completions, given)))
+
+    async def grade_async(self, completions: Sequence[Completion], given: Sequence[Any]) -> list[Graded]:
+        """The same, awaited."""
+        return self._reward(await self.client.judge_async(self._items(completions, given)))
+
+    def _items(self, completions: Sequence[Completion], given: Sequence[Any]) -> list[Item]:
+        if len(completions) != len(given):
+            raise UsageError(f"{len(completions)} completions and {len(given)} tasks")
+        return [
+            tasks.pair(read_code(completion, self.name), to_task(value), self.name)
+            for completion, value in zip(completions, given)
+        ]
+
+    def _reward(self, judged: Sequence[Judged]) -> list[Graded]:
+        function = self._function()
+        return [Graded(function(each), each) for each in judged]
+
+    def _function(self) -> RewardFunction:
+        return rewards.find(self.reward, self.parameters)
+
+
+_graders: dict[str, Grader] = {}
+
+
+def grader(given: Mapping[str, Any]) -> Grader:
+    """The grader of these keywords, kept: trainers call a reward function once for every sample."""
+    plain = _plain(given)
+    environment = {k: v for k, v in os.environ.items() if k.startswith("KENGINE_")}
+    key = json.dumps([plain, environment], sort_keys=True, default=repr)
+    found = _graders.get(key)
+    if found is None:
+        found = _graders[key] = Grader.read(plain)
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """Mappings and lists of a configuration library as those of Python."""
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items() if v is not None}
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
+        return [_plain(v) for v in value]
+    return value

@@ -1,0 +1,72 @@
+"""Where the emulator's parts lie that are built once for a machine, and how runners get at them.
+
+The folder is written by trusted processes only (a zygote that warms up). A runner works in a folder of its own, with
+links to these parts, so that what one candidate builds is never seen by another.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from kengine.native.driver import Dialect
+
+VARIABLE = "KENGINE_CACHE"
+"""Environment variable that names the folder."""
+
+
+def shared_folder() -> Path:
+    """The folder of this machine: KENGINE_CACHE, else /var/cache/kengine for root and ~/.cache/kengine for others."""
+    named = os.environ.get(VARIABLE)
+    if named:
+        return Path(named).absolute()
+    if os.geteuid() == 0:
+        return Path("/var/cache/kengine")
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kengine"
+
+
+def prepare(lanes: int, dialect: Dialect) -> Path:
+    """Build the runtime and the precompiled headers of one dialect, load the runtime, and let runners read them.
+
+    Takes some ten seconds once on a machine. Raises kengine.simt.CompilerMissing or CompileError, OSError.
+    """
+    from kengine.runner.sandbox import paths
+    from kengine.simt.runtime import load_runtime
+    from kengine.simt.toolchain import Mode, precompiled_header, runtime_library
+
+    folder = shared_folder() / "simt"
+    folder.mkdir(parents=True, exist_ok=True)
+    library = runtime_library(folder)
+    modes = [Mode(lanes, dialect == "hip", check, lockstep) for check in (True, False) for lockstep in (False, True)]
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda mode: precompiled_header(mode, folder), modes))
+    _open_to_all(folder)
+    load_runtime(library)
+    paths.share(str(folder))
+    return folder
+
+
+def make_private(workdir: Path) -> Path:
+    """A folder inside `workdir` with links to everything that `prepare` built. Safe to call again."""
+    shared, own = shared_folder() / "simt", workdir / ".kengine" / "simt"
+    own.mkdir(parents=True, exist_ok=True)
+    if shared.is_dir():
+        for part in shared.iterdir():
+            link = own / part.name
+            if part.name.startswith(("header-", "libkengine")) and part.suffix != ".lock" and not link.exists():
+                link.symlink_to(part)
+    return own
+
+
+def _open_to_all(folder: Path) -> None:
+    """Make everything readable for the users that runners become, whatever the umask was."""
+    for place in (folder, *folder.rglob("*")):
+        try:
+            mode = place.stat().st_mode
+            wanted = mode | (0o555 if stat.S_ISDIR(mode) else 0o444)
+            if wanted != mode:
+                place.chmod(wanted)
+        except OSError:
+            continue

@@ -1,0 +1,233 @@
+"""The driver that runs kernels on the SIMT emulator, with its check mode as long as the time for that lasts."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kengine.errors import CandidateFault
+from kengine.model import Candidate
+from kengine.native import arguments, cache, faults, observe
+from kengine.native.driver import Configuration, Dialect, Unit
+from kengine.native.memory import Exposed, Staging
+from kengine.native.options import host_options
+from kengine.pretence import Figures
+
+if TYPE_CHECKING:
+    from kengine.simt import DeviceLimits, Program
+
+_CHECKED_SHARE, _FAST_SHARE = 0.3, 0.6
+"""How much of the time for one call the check mode may take, and one launch without it."""
+_VARIABLE = re.compile(r"__(?:device|constant|managed)__[^;(){}]*?\b(\w+)\s*(?:\[[^;]*\])?\s*[;=]")
+
+
+class Emulator:
+    """Kernels compiled for the CPU by the machine's C++ compiler. See `kengine.native.driver.Driver`.
+
+    check: bounds of every access, races, uninitialised shared memory. timeout_s: processor seconds that one call of
+    the candidate may take; when the check mode would take too much of it, what is left runs without.
+    """
+
+    computes = True
+    device = "cpu"
+
+    def __init__(
+        self, dialect: Dialect, limits: DeviceLimits, figures: Figures, candidate: Candidate, workdir: Path,
+        check: bool = True, timeout_s: float = 30.0,
+    ) -> None:  # fmt: skip
+        self.dialect: Dialect = dialect
+        self.limits = limits
+        self.figures = figures
+        self.candidate = candidate
+        self.check = check
+        self.timeout_s = timeout_s
+        self.exposed = Exposed()
+        self.workdir = workdir
+        self.folder = cache.make_private(workdir)
+        self._spent = 0.0
+
+    def begin(self, inputs: Iterable[Any] = ()) -> None:
+        """A new call of the candidate begins on these arrays: the check mode has its share of the time again."""
+        self._spent = 0.0
+        self.exposed.forget_under(inputs)
+
+    @property
+    def check_seconds(self) -> float:
+        """Processor seconds that the check mode may still take in this call."""
+        return max(0.0, self.timeout_s * _CHECKED_SHARE - self._spent) if self.check else 0.0
+
+    @property
+    def fast_seconds(self) -> float:
+        """Processor seconds of one launch without checks before it is an endless loop."""
+        return self.timeout_s * _FAST_SHARE
+
+    def spend(self, seconds: float) -> None:
+        """Take note of processor seconds in check mode."""
+        self._spent += seconds
+
+    def build(self, unit: Unit) -> EmulatedModule:
+        """Compile a source. Raises CandidateFault (compile_failed, unsupported)."""
+        return EmulatedModule(self, unit)
+
+    @contextmanager
+    def surroundings(self, lenient: bool) -> Iterator[None]:
+        """A pretended device for torch, and the facade of CuPy."""
+        from kengine.native.cupy import install
+        from kengine.pretence import pretend
+
+        with ExitStack() as stack:
+            stack.enter_context(install(self, self.candidate.main.text))
+            stack.enter_context(
+                pretend(self.figures, poison=True, lenient=lenient, expose=self.exposed.add, refuse=_refuse)
+            )
+            yield
+
+    def synchronize(self) -> None:
+        """Everything has ended when its call returns."""
+
+
+def _refuse(what: str) -> CandidateFault:
+    return observe.current().failed(CandidateFault("unsupported", f"the emulator does not run {what}"))
+
+
+class EmulatedModule:
+    """One source, compiled with checks, without, or both when the time for checks has run out."""
+
+    def __init__(self, driver: Emulator, unit: Unit) -> None:
+        self.driver = driver
+        self.unit = unit
+        self._programs: dict[bool, Program] = {}
+        self._program(driver.check)
+
+    def kernels(self) -> tuple[str, ...]:
+        """Names of kernels that can be launched; of templates, the instances that were asked for."""
+        return tuple(self._program(self.driver.check).kernels)
+
+    def static_shared(self, name: str) -> int:
+        """Bytes of the shared variables that a kernel declares itself."""
+        return self._program(self.driver.check).kernels[name].static_shared
+
+    def launch(self, name: str, configuration: Configuration, values: Sequence[Any], strict: bool) -> None:
+        """Run a kernel to its end; see `kengine.native.driver.Module`."""
+        observation = observe.current()
+        if not observation.starts(name):
+            return
+        seconds = self.driver.check_seconds
+        if seconds > 0:
+            begun = time.process_time()
+            ended = self._run(True, name, configuration, values, strict, seconds)
+            self.driver.spend(time.process_time() - begun)
+            if ended:
+                observation.checked += 1
+                observation.completed(name, configuration.grid)
+                return
+            self._carry_variables()
+        self._run(False, name, configuration, values, strict, self.driver.fast_seconds)
+        observation.unchecked += 1
+        observation.completed(name, configuration.grid)
+
+    def call(self, name: str, values: Sequence[Any]) -> Any:
+        """Call a host function of the source; its launches are checked when there is time left for it."""
+        check = self.driver.check_seconds > 0
+        program = self._program(check)
+        observation = observe.current()
+        entry = program._entries.get(name)
+        if entry is None:
+            problem = f"{self.unit.filename} defines no host function {name!r}"
+            raise observation.failed(CandidateFault("compile_failed", problem))
+        staging = Staging(program.runtime, self.driver.exposed, check)
+        program.seconds = self.driver.fast_seconds
+        program.set_mode(observation.mode.value if observation.mode.value in ("noop", "raise") else "normal")  # type: ignore[arg-type]
+        program.forget_launches()
+        kept = False
+        try:
+            with self._translated():
+                result = program.call(name, *arguments.match(name, entry[1], values, staging, False))
+            kept = True
+        finally:
+            staging.finish(kept)
+            for record in program.launches():
+                if record.completed:
+                    observation.completed(record.kernel, record.grid)
+            program.set_mode("normal")
+        if check:
+            observation.checked += 1
+        else:
+            observation.unchecked += 1
+        return result
+
+    def symbol(self, name: str) -> tuple[int, int]:
+        """Address and size of a device variable. Raises KeyError."""
+        return self._program(self.driver.check_seconds > 0).symbol(name)
+
+    def _program(self, check: bool) -> Program:
+        if check not in self._programs:
+            from kengine.simt import build
+
+            unit, driver = self.unit, self.driver
+            with self._translated():
+                self._programs[check] = build(
+                    unit.text, filename=unit.filename, lanes=64 if driver.limits.lanes == 64 else 32,
+                    dialect=driver.dialect, check=check, limits=driver.limits, cache=driver.folder,
+                    options=host_options(unit.options, driver.workdir), instances=unit.instances,
+                    exports=unit.exports,
+                )  # fmt: skip
+        return self._programs[check]
+
+    def _run(
+        self, check: bool, name: str, configuration: Configuration, values: Sequence[Any], strict: bool, seconds: float
+    ) -> bool:
+        """Launch once. False when the check mode took too long, with all memory as before."""
+        from kengine import simt
+
+        program = self._program(check)
+        if name not in program.kernels:
+            known = ", ".join(program.kernels) or "none"
+            raise observe.current().failed(
+                CandidateFault("launch_failed", f"{self.unit.filename} has no kernel {name!r}; it has {known}")
+            )
+        staging = Staging(program.runtime, self.driver.exposed, check)
+        program.seconds = seconds
+        keep = False
+        try:
+            with self._translated():
+                made = arguments.match(name, program.kernels[name].parameters, values, staging, strict)
+                try:
+                    program.launch(
+                        name, configuration.grid, configuration.block, made, configuration.shared,
+                        cooperative=configuration.cooperative, max_dynamic_shared=configuration.max_shared,
+                    )  # fmt: skip
+                except simt.KernelFault as error:
+                    if check and error.fault.kind is simt.FaultKind.ENDLESS_LOOP:
+                        return False
+                    raise
+            keep = True
+        finally:
+            staging.finish(keep)
+        return True
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Turn what the emulator raises into faults of the candidate, and keep them."""
+        from kengine.simt import SimtError
+
+        try:
+            yield
+        except arguments.ArgumentError as error:
+            raise observe.current().failed(CandidateFault("launch_failed", str(error))) from None
+        except SimtError as error:
+            fault = faults.from_simt(error, self.unit.filename, self.unit.lines, self.driver.candidate.main.path)
+            raise observe.current().failed(fault) from None
+
+    def _carry_variables(self) -> None:
+        """Give the program without checks the device variables of the one with them."""
+        checked, fast = self._program(True), self._program(False)
+        for name in set(_VARIABLE.findall(self.unit.text)):
+            try:
+                fast.variable(name)[:] = checked.variable(name)
+            except (KeyError, ValueError):
+                continue

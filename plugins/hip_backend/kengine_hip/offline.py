@@ -1,0 +1,146 @@
+"""The driver that compiles for a chip that is not here: launches are written down, and compute nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kengine.errors import CandidateFault
+from kengine.model import Candidate
+from kengine.native import observe
+from kengine.native.driver import Configuration, Dialect, Unit
+from kengine.pretence import Figures
+
+from kengine_hip import code_object, diagnostics, source
+from kengine_hip.chips import Chip
+from kengine_hip.code_object import KernelCode
+from kengine_hip.compiler import CodeObject, Refused, compile_source
+from kengine_hip.demangle import demangle
+from kengine_hip.figures import figures_of
+from kengine_hip.options import device_options
+from kengine_hip.toolchain import Toolchain
+
+
+@dataclass
+class Offline:
+    """Compiles units for one chip. See `kengine.native.driver.Driver`."""
+
+    chip: Chip
+    toolchain: Toolchain
+    candidate: Candidate
+    workdir: Path
+    modules: list[OfflineModule] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    dialect: Dialect = "hip"
+    computes: bool = False
+    device: str = "cpu"
+
+    @property
+    def figures(self) -> Figures:
+        """What host code is told of the chip."""
+        return figures_of(self.chip)
+
+    def begin(self, inputs: Iterable[Any] = ()) -> None:
+        """A new call of the candidate begins."""
+
+    def build(self, unit: Unit) -> OfflineModule:
+        """Compile a source. Raises CandidateFault (compile_failed, unsupported)."""
+        try:
+            compiled = self._compile(unit)
+        except Refused as refusal:
+            fault = diagnostics.explain(refusal.log, unit, self.chip, self.candidate.main.path)
+            raise observe.current().failed(fault) from None
+        module = OfflineModule(unit, code_object.read_kernels(compiled.data), compiled.waves)
+        self.modules.append(module)
+        return module
+
+    @contextmanager
+    def surroundings(self, lenient: bool) -> Iterator[None]:
+        """A pretended device for torch, and the facade of CuPy."""
+        from kengine.native.cupy import install
+        from kengine.pretence import pretend
+
+        with ExitStack() as stack:
+            stack.enter_context(install(self, self.candidate.main.text))
+            stack.enter_context(pretend(self.figures, poison=False, lenient=lenient))
+            yield
+
+    def synchronize(self) -> None:
+        """Nothing runs."""
+
+    def _compile(self, unit: Unit) -> CodeObject:
+        """The whole source; when its host code stands in the way, the source without it."""
+        try:
+            return self._compile_text(source.with_instances(unit.text, unit.instances), unit)
+        except Refused:
+            if not source.has_host_code(unit.text):
+                raise
+        text, instances = source.without_host(unit.text)
+        compiled = self._compile_text(source.with_instances(text, (*unit.instances, *instances)), unit)
+        self.notes.append("host code left out of the device compile")
+        return compiled
+
+    def _compile_text(self, text: str, unit: Unit) -> CodeObject:
+        return compile_source(
+            self.toolchain, self.chip, text, unit.filename, device_options(unit.options, self.workdir),
+            self.workdir / ".kengine" / "hip", source.needs_standard(unit.text), source.is_cuda(unit.text),
+        )  # fmt: skip
+
+
+@dataclass
+class OfflineModule:
+    """What one source was compiled to, and the launches that were asked for."""
+
+    unit: Unit
+    code: tuple[KernelCode, ...]
+    waves: dict[str, int]
+    configurations: dict[str, list[Configuration]] = field(default_factory=dict)
+
+    def kernels(self) -> tuple[str, ...]:
+        """Names of the kernels as they are written."""
+        return tuple(demangle(kernel.name) for kernel in self.code)
+
+    def launch(self, name: str, configuration: Configuration, arguments: Sequence[Any], strict: bool) -> None:
+        """Write a launch down. Raises CandidateFault (launch_failed) for a kernel that is not there, or the wrong number
+        of arguments."""
+        observation = observe.current()
+        if not observation.starts(name):
+            return
+        kernel = self.find(name)
+        if kernel is None:
+            known = ", ".join(self.kernels()) or "none"
+            raise observation.failed(
+                CandidateFault("launch_failed", f"{self.unit.filename} has no kernel {name!r}; it has {known}")
+            )
+        if len(kernel.arguments) != len(arguments):
+            raise observation.failed(
+                CandidateFault("launch_failed",
+                               f"{name} takes {len(kernel.arguments)} arguments, {len(arguments)} given")
+            )  # fmt: skip
+        self.configurations.setdefault(kernel.name, []).append(configuration)
+        observation.completed(name, configuration.grid)
+
+    def call(self, name: str, arguments: Sequence[Any]) -> Any:
+        """Host functions are not compiled for a chip that is not here; what they launch is described by itself."""
+        return None
+
+    def symbol(self, name: str) -> tuple[int, int]:
+        """Raises KeyError: nothing is loaded."""
+        raise KeyError(f"{name}: nothing is loaded where there is no device")
+
+    def static_shared(self, name: str) -> int:
+        """Bytes of the shared variables that a kernel declares itself."""
+        kernel = self.find(name)
+        return kernel.shared if kernel else 0
+
+    def find(self, name: str) -> KernelCode | None:
+        """The kernel of a name, with template arguments spelled in any spacing."""
+        wanted = _spelled(name)
+        return next((k for k in self.code if wanted in (_spelled(demangle(k.name)), k.name)), None)
+
+
+def _spelled(name: str) -> str:
+    return "".join(name.split())

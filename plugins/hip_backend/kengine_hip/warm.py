@@ -1,0 +1,50 @@
+"""Warming up: in the zygote everything that needs no device, in a standby runner the device itself."""
+
+from __future__ import annotations
+
+import contextlib
+
+from kengine.errors import TargetUnavailable
+from kengine.model import Target
+
+from kengine_hip import toolchain
+from kengine_hip.targets import EMULATORS
+
+
+def warm_up(target: Target) -> bool:
+    """Import torch (one thread); build the emulator's parts, or find the compiler for a chip."""
+    import torch
+
+    torch.set_num_threads(1)
+    if target.arch in EMULATORS:
+        from kengine.native.cache import prepare
+
+        prepare(EMULATORS[target.arch].lanes, "hip")
+    else:
+        # What is missing is said by the first compile.
+        with contextlib.suppress(TargetUnavailable):
+            toolchain.find_toolchain()
+            _share()
+    return True
+
+
+def open_device(target: Target) -> bool:
+    """Open the device's context; nothing to do where there is no device."""
+    if target.arch in EMULATORS:
+        return True
+    import torch
+
+    if torch.cuda.is_available() and getattr(torch.version, "hip", None):
+        torch.zeros(16, device="cuda").add_(1)
+        torch.cuda.synchronize()
+    return True
+
+
+def _share() -> None:
+    """Let runners read the compiler, its headers and libraries, which lie in packages of the environment."""
+    from kengine.runner.sandbox import paths
+
+    found = toolchain.find_toolchain()
+    paths.share(str(found.root))
+    if found.libraries is not None:
+        paths.share(str(found.libraries))
