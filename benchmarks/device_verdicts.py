@@ -49,7 +49,7 @@ def main() -> None:
             task_path.write_text(task)
             path.write_text(text)
             pairs.append((task_path, path))
-        for concurrency in (4, 8, 16):
+        for concurrency in (8, 16):
             os.environ["TRITON_CACHE_DIR"] = str(Path(folder, f"cache_{concurrency}"))
             part = pairs[: max(concurrency, BASE // 2)] if concurrency < 16 else pairs
             wall, right = fresh_process.run_all(part, "cuda", concurrency, interpret=False)

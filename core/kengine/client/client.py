@@ -211,6 +211,14 @@ async def _end(transport: Transport | None) -> None:
     await asyncio.gather(*others, return_exceptions=True)
 
 
+def close_shared() -> None:
+    """Close every shared client of this process; the next use opens them again."""
+    with _shared_lock:
+        clients = list(_shared.values())
+    for client in clients:
+        client.close()
+
+
 def _run(loop: asyncio.AbstractEventLoop) -> None:
     asyncio.set_event_loop(loop)
     try:

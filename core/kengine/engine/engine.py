@@ -9,6 +9,7 @@ import secrets
 import threading
 import weakref
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ from kengine.model import Capability, TargetInfo, Verdict
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from kengine.engine.ray import Actors, Cluster
     from kengine.tasks import Item
 
 _ATTEMPTS = 3
@@ -37,7 +39,9 @@ class Engine:
     backend, target: "triton" picks the device, else the emulator; "triton:sm_90" picks exactly that.
     compile_for: architectures to compile for beside the launch; None takes what the target names, () takes none.
     workers: candidates judged side by side; default the number of processors. run: folder that keeps verdicts, so
-    that a run that was killed goes on where it was. Raises UsageError, PluginError or TargetUnavailable at once.
+    that a run that was killed goes on where it was. executor: "ray", or a `kengine.engine.ray.Cluster`, judges on the
+    nodes of a Ray cluster; workers then counts over all of them. Raises UsageError, PluginError or TargetUnavailable
+    at once.
     """
 
     def __init__(
@@ -49,16 +53,27 @@ class Engine:
         plan: Plan | None = None,
         workers: int | None = None,
         run: Path | str | None = None,
+        executor: str | Cluster = "local",
     ) -> None:
         self.plan = plan or Plan()
-        self.backend, self.info = selection.choose(
-            backend, target, self.plan.device_only, Capability.launch if self.plan.check else Capability.compile
-        )
-        asked = None if compile_for is None else selection.find_all(self.backend, compile_for)
-        self.compile_for = self.info.companions if asked is None else asked
-        self._check_plan()
-        self.workers = workers or len(os.sched_getaffinity(0))
         self.salt = self.plan.salt or secrets.token_hex(16)
+        self._actors: Actors | None = None
+        if executor == "local":
+            self.backend, self.info = selection.choose(
+                backend, target, self.plan.device_only, Capability.launch if self.plan.check else Capability.compile
+            )
+            asked = None if compile_for is None else selection.find_all(self.backend, compile_for)
+            self.compile_for = self.info.companions if asked is None else asked
+            self._check_plan()
+            self.workers = workers or len(os.sched_getaffinity(0))
+        else:
+            from kengine.engine import ray
+
+            # One salt for all nodes: the inputs do not depend on where a candidate is judged.
+            same = replace(self.plan, salt=self.salt)
+            self._actors = ray.connect(executor, backend, target, compile_for, same, workers)
+            self.backend, self.info = self._actors.backend, self._actors.info
+            self.compile_for, self.workers = self._actors.compile_for, self._actors.workers
         self._store = Store(Path(run)) if run is not None else None
         self._lock = threading.Lock()
         self._device = Device()
@@ -72,7 +87,8 @@ class Engine:
     def warm(self) -> None:
         """Start the processes now instead of with the first candidate."""
         self._renew()
-        self._crew.warm(self.info, self.backend.module)
+        if isinstance(self._crew, Crew):  # actors are warm from the beginning
+            self._crew.warm(self.info, self.backend.module)
 
     def verify(self, item: Item) -> Verdict:
         """Judge one candidate.
@@ -108,7 +124,7 @@ class Engine:
 
     def _begin(self) -> None:
         self._pid = os.getpid()
-        self._crew = Crew(self.plan, standbys=self.workers)
+        self._crew = self._actors or Crew(self.plan, standbys=self.workers)
         self._pool = Pool(self.workers)
         self._finalizer = weakref.finalize(self, _end, self._crew, self._pool, self._pid)
 
@@ -116,6 +132,8 @@ class Engine:
         # After a fork the processes belong to the parent: leave them alone and start one's own.
         with self._lock:
             if os.getpid() != self._pid:
+                if self._actors is not None:
+                    raise UsageError("a Ray cluster is joined by one process: make an Engine of its own after a fork")
                 self._finalizer.detach()
                 self._begin()
 
@@ -125,7 +143,7 @@ class Engine:
             return kept
         for attempt in range(_ATTEMPTS):
             try:
-                verdict = pipeline.run(self._job(item), self._crew, self._device)
+                verdict = self._judge(item)
                 break
             except InfraError:
                 if attempt == _ATTEMPTS - 1:
@@ -133,6 +151,11 @@ class Engine:
         if self._store is not None:
             self._store.put(key, verdict)
         return verdict
+
+    def _judge(self, item: Item) -> Verdict:
+        if not isinstance(self._crew, Crew):
+            return self._crew.judge(item)
+        return pipeline.run(self._job(item), self._crew, self._device)
 
     def _job(self, item: Item) -> Job:
         wanted = item.task.spec.device
@@ -155,7 +178,7 @@ class Engine:
             raise UsageError(f"{self.info.target} cannot time here: {self.info.reasons.get('time', 'no reason given')}")
 
 
-def _end(crew: Crew, pool: Pool, pid: int) -> None:
+def _end(crew: Crew | Actors, pool: Pool, pid: int) -> None:
     if os.getpid() == pid:
         crew.close()
         pool.close()

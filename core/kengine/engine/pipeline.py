@@ -101,7 +101,9 @@ def _execute(job: Job, crew: Crew, judge: Judge, task: OpenTask, device: Device)
 
 @contextmanager
 def _execution(job: Job, crew: Crew, judge: Judge, task: OpenTask, device: Device) -> Iterator[Execution]:
-    with crew.runner(job.info, job.backend.module) as runner:
+    with ExitStack() as stack:
+        with job.stage("runner"):
+            runner = stack.enter_context(crew.runner(job.info, job.backend.module))
         job.sandbox = runner.sandbox
         try:
             yield Execution(job, judge, task, runner, device)

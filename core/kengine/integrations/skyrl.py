@@ -4,8 +4,8 @@
     skyrl.register("kengine")
 
 Rows have `env_class: "kengine"` and the task in `reward_spec.ground_truth`; keywords stand in
-`environment.skyrl_gym.kengine` or come from the environment. A turn that does not pass gets feedback until `max_turns`. SkyRL cannot leave a sample
-out: one that the machine failed on raises, unless `masked_reward` names a number.
+`environment.skyrl_gym.kengine` or come from the environment. A turn that does not pass gets feedback until `max_turns`.
+SkyRL cannot leave a sample out: one that the machine failed on raises, unless `masked_reward` names a number.
 """
 
 from __future__ import annotations

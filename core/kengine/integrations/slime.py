@@ -1,7 +1,7 @@
 """slime: `--custom-rm-path kengine.integrations.slime.reward`, with `--group-rm` too.
 
 The task is the sample's label, or `task` in its metadata; keywords come from a mapping
-`args.kengine` where there is one, else from the environment. A sample that the machine failed on is removed from training.
+`args.kengine` where there is one, else from the environment. A sample that the machine failed on is removed.
 """
 
 from __future__ import annotations

@@ -17,6 +17,10 @@ VARIABLE = "KENGINE_CACHE"
 """Environment variable that names the folder."""
 
 
+_prepared: list[Path] = []
+"""What `prepare` built in this process or the one that it was forked from: runners are other users elsewhere."""
+
+
 def shared_folder() -> Path:
     """The folder of this machine: KENGINE_CACHE, else /var/cache/kengine for root and ~/.cache/kengine for others."""
     named = os.environ.get(VARIABLE)
@@ -45,12 +49,14 @@ def prepare(lanes: int, dialect: Dialect) -> Path:
     _open_to_all(folder)
     load_runtime(library)
     paths.share(str(folder))
+    _prepared[:] = [folder]
     return folder
 
 
 def make_private(workdir: Path) -> Path:
     """A folder inside `workdir` with links to everything that `prepare` built. Safe to call again."""
-    shared, own = shared_folder() / "simt", workdir / ".kengine" / "simt"
+    shared = _prepared[0] if _prepared else shared_folder() / "simt"
+    own = workdir / ".kengine" / "simt"
     own.mkdir(parents=True, exist_ok=True)
     if shared.is_dir():
         for part in shared.iterdir():

@@ -46,6 +46,7 @@ class Emulator:
         self.check = check
         self.timeout_s = timeout_s
         self.exposed = Exposed()
+        self.modules: list[EmulatedModule] = []
         self.workdir = workdir
         self.folder = cache.make_private(workdir)
         self._spent = 0.0
@@ -71,7 +72,9 @@ class Emulator:
 
     def build(self, unit: Unit) -> EmulatedModule:
         """Compile a source. Raises CandidateFault (compile_failed, unsupported)."""
-        return EmulatedModule(self, unit)
+        module = EmulatedModule(self, unit)
+        self.modules.append(module)
+        return module
 
     @contextmanager
     def surroundings(self, lenient: bool) -> Iterator[None]:

@@ -6,6 +6,7 @@ Everything here must hold against exceptions made to do harm: texts without end,
 from __future__ import annotations
 
 import errno
+import re
 from types import TracebackType
 from typing import Any
 
@@ -14,6 +15,7 @@ from kengine.errors import CandidateFault
 MAX_MESSAGE = 1000
 MAX_LOG = 30_000
 _MAX_FRAMES = 60
+_OWN = re.compile(r"[/\\]kengine(_[a-z]+)?[/\\]")
 _sources: dict[str, str] = {}
 _limits: dict[str, Any] = {}
 
@@ -100,7 +102,7 @@ def log_of(error: BaseException) -> str:
     for _ in range(5):
         if following is None:
             break
-        shown = [f for f in frames(following.__traceback__) if "/kengine/" not in f[0] or f[0] in _sources]
+        shown = [f for f in frames(following.__traceback__) if not _OWN.search(f[0]) or f[0] in _sources]
         if len(shown) > _MAX_FRAMES:
             half = _MAX_FRAMES // 2
             shown = [*shown[:half], ("...", 0, f"{len(shown) - _MAX_FRAMES} more"), *shown[-half:]]

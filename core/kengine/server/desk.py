@@ -235,7 +235,7 @@ class Desk:
                 job = heapq.heappop(self._alarms)[2]()
             if job is not None and job.ended is None:
                 where = "in the queue" if job.started is None else "while it was judged"
-                error = DeadlineExceeded(f"the {job.deadline_s:g} s of this request ended {where}")
+                error = DeadlineExceeded(f"the {job.deadline_s:.3g} s of this request ended {where}")
                 self._settle(job, failure(job.request.id, error))
 
     def _settle(self, job: Job, answer: Answer) -> bool:

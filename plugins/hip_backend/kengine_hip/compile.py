@@ -54,7 +54,9 @@ def _emulated(
     from kengine.simt import DeviceLimits
 
     chip = EMULATORS[target.arch]
-    driver = Emulator("hip", DeviceLimits.of(chip.arch), figures_of(chip), candidate, workdir)
+    driver = Emulator(
+        "hip", DeviceLimits.of(chip.arch), figures_of(chip), candidate, workdir, view.sanitize, view.timeout_s
+    )
     open_session(candidate, view, target, driver, workdir, samples)
     width.remember(candidate, view, target, workdir, samples)
     return Artifact(target, note=f"emulated with {chip.lanes} lanes, the limits of {chip.arch}")

@@ -95,7 +95,7 @@ def _try(session: Session, asked: Any, sample: Inputs) -> Artifact:
             races = [str(race) for race in sim.find_races(first.value, second.value)[:3]]
         except CandidateFault as fault:
             if fault.status != "timed_out":
-                races = [f"race: with independent iterations in reverse order it ends in {fault.status}: {fault.message}"]
+                races = [f"race: in reverse order of independent iterations it ends in {fault.status}: {fault.message}"]
     advice = {"race": "; ".join(races).removeprefix("race: ")} if races else {}
     names = list(dict.fromkeys(launch.kernel for launch in first.launches))
     # Figures are those of the call; they are a kernel's own where there is but one.

@@ -91,11 +91,11 @@ KERNELS = {
     "nan_output": Golden(_change(_ADD, "    return add(x, y)", "    out = add(x, y)\n    out[7, 3] = float('nan')\n"
                                  "    return out"), _ADD_TASK),
     "out_of_bounds": Golden(_change(_ADD, "stop = min(start + 128, rows)", "stop = start + 128"), _ADD_TASK),
-    "hang": Golden(_change(_ADD, "        nisa.tensor_tensor", "        while True:\n            nisa.tensor_copy(dst=a, src=b)\n"
-                           "        nisa.tensor_tensor"), _ADD_TASK),
+    "hang": Golden(_change(_ADD, "        nisa.tensor_tensor", "        while True:\n            "
+                           "nisa.tensor_copy(dst=a, src=b)\n        nisa.tensor_tensor"), _ADD_TASK),
     "compile_error": Golden(_change(_ADD, "nisa.tensor_tensor(dst=a,", "nisa.tensor_tensor(out=a,"), _ADD_TASK),
-    "mutates_input": Golden(_change(_ADD, "    return out\n\ndef", "    nisa.dma_copy(dst=x[0:128, :], src=out[0:128, :])\n"
-                                    "    return out\n\ndef"), _ADD_TASK),
+    "mutates_input": Golden(_change(_ADD, "    return out\n\ndef", "    nisa.dma_copy(dst=x[0:128, :], "
+                                    "src=out[0:128, :])\n    return out\n\ndef"), _ADD_TASK),
     "empty_output": Golden(_change(_ADD, "return add(x, y)", "return add(x, y)[:0]"), _ADD_TASK),
 }  # fmt: skip
 """Each name of the kit; most are the first two with one thing changed."""

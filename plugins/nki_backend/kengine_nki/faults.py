@@ -74,6 +74,8 @@ def _fault(error: NkiError, candidate: Candidate) -> CandidateFault:
     if error.line and error.file != main and not line:
         where = f" ({runner_faults.source_name(error.file or '')}, line {error.line})"
     message = runner_faults.clean(f"{error.message}{where}", 1500)
+    if error.file:
+        error.file = runner_faults.source_name(error.file)  # its text stands in the log
     return CandidateFault(status_of(error), message, runner_faults.log_of(error), line or 0)
 
 

@@ -22,7 +22,7 @@ SHARE = 0.9
 
 
 class TimeUp(NkiError):
-    """The time is over; says after how many instructions."""
+    """The time is over; says after how many instructions and allocations."""
 
 
 @contextmanager
@@ -42,7 +42,7 @@ def limited(run: Session, most_s: float | None = None) -> Iterator[None]:
         count = run.work + (program.count if program is not None else 0)
         where = f"in kernel `{program.kernel}`" if program is not None else "outside of any kernel"
         raise TimeUp(
-            f"not done within {seconds:.3g} s: it came to {count} instructions of the interpreter and was {where}"
+            f"not done within {seconds:.3g} s: it came to {count} instructions and allocations and was {where}"
         )
 
     before = signal.signal(signal.SIGALRM, stop)

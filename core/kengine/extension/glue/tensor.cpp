@@ -163,7 +163,7 @@ static Handle allocate(c10::IntArrayRef sizes, c10::ScalarType type, c10::Device
     void* p = emulator.allocate(bytes, c10::elementSize(type), emulator.alignment, 0, name.c_str());
     TORCH_CHECK(p != nullptr, "CUDA out of memory. Tried to allocate ", bytes, " bytes");
     memset(p, 0xff, bytes);
-    checked(torch_from_blob(p, n, sizes.data(), stride.data(), 0, static_cast<int32_t>(type), 0, 0, &h, 0, nullptr, 0, free_guarded, nullptr));
+    checked(torch_from_blob(p, n, sizes.data(), stride.data(), 0, static_cast<int32_t>(type), 0, -1, &h, 0, nullptr, 0, free_guarded, nullptr));
     return h;
   }
   int index = device.is_cuda() ? device.index() : 0;
@@ -226,12 +226,13 @@ Body* from_blob(void* data, c10::IntArrayRef sizes, const int64_t* strides, cons
   auto type = static_cast<int32_t>(o.has_dtype() ? o.dtype().toScalarType() : c10::kFloat);
   auto n = static_cast<int64_t>(sizes.size());
   bool on_device = o.device().is_cuda() && !emulator.on;
+  int index = on_device ? std::max<int>(o.device().index(), 0) : -1;
   Handle h = nullptr;
   if (deleter) {
     TORCH_CHECK(torch_from_blob != nullptr, "from_blob with a deleter needs torch 2.11");
-    checked(torch_from_blob(data, n, sizes.data(), stride.data(), 0, type, on_device ? 1 : 0, 0, &h, 0, nullptr, 0, run_deleter, new Deleter{deleter}));
+    checked(torch_from_blob(data, n, sizes.data(), stride.data(), 0, type, on_device ? 1 : 0, index, &h, 0, nullptr, 0, run_deleter, new Deleter{deleter}));
   } else {
-    checked(aoti_torch_create_tensor_from_blob(data, n, sizes.data(), stride.data(), 0, type, on_device ? 1 : 0, std::max<int>(o.device().index(), 0), &h));
+    checked(aoti_torch_create_tensor_from_blob(data, n, sizes.data(), stride.data(), 0, type, on_device ? 1 : 0, index, &h));
   }
   return adopt(h, !o.device().is_cuda());
 }

@@ -83,9 +83,7 @@ def only_moves(source: SourceTree) -> bool:
                         return False
                 elif not _is_plain(source, node, own):
                     return False
-            elif isinstance(node, ast.AugAssign) and not _is_number(source, node.value, 0):
-                return False
-            elif isinstance(node, (ast.BinOp, ast.UnaryOp)) and not _on_numbers(source, node):
+            elif isinstance(node, (ast.BinOp, ast.UnaryOp, ast.AugAssign)) and not _on_numbers(source, node):
                 return False
     return True
 
@@ -99,11 +97,11 @@ def _is_plain(source: SourceTree, node: ast.Call, own: set[str]) -> bool:
     )  # fmt: skip
 
 
-def _on_numbers(source: SourceTree, node: ast.BinOp | ast.UnaryOp) -> bool:
+def _on_numbers(source: SourceTree, node: ast.BinOp | ast.UnaryOp | ast.AugAssign) -> bool:
     """Whether an operator certainly works on sizes and indices, not on tiles: its operands are numbers, or it stands
     in an index, a mask or the arguments of a range.
     """
-    if _is_number(source, node, 0):
+    if _is_number(source, node.value if isinstance(node, ast.AugAssign) else node, 0):
         return True
     child: ast.AST = node
     parent = source.parents.get(node)

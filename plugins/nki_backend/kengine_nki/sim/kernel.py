@@ -99,7 +99,7 @@ def launch(run: Session, kernel: Kernel, args: tuple[Any, ...], kwargs: dict[str
     except BaseException as error:
         fault = _placed(error, sources)
         run.faults.append(fault)
-        raise fault from error.__cause__
+        raise fault from (error.__cause__ if fault is error else error)
     finally:
         work = sum(p.count for p in state_.programs)
         run.work += work

@@ -47,6 +47,7 @@ from kengine_nki.lint.rules import (
     kn146_tile_mismatch,
     kn147_instruction_limits,
     kn148_access_pattern,
+    kn149_unknown_dtype,
     kn150_psum_memset,
     kn151_early_accumulate,
     kn152_unwritten_output,
@@ -58,6 +59,7 @@ from kengine_nki.lint.rules import (
     kn159_engine_psum,
     kn160_tile_condition,
     kn161_missing_mask,
+    kn162_flat_arange,
     kn170_untraceable_python,
     kn171_launch_grid,
 )
@@ -105,6 +107,7 @@ _MODULES = (
     kn146_tile_mismatch,
     kn147_instruction_limits,
     kn148_access_pattern,
+    kn149_unknown_dtype,
     kn150_psum_memset,
     kn151_early_accumulate,
     kn152_unwritten_output,
@@ -116,6 +119,7 @@ _MODULES = (
     kn159_engine_psum,
     kn160_tile_condition,
     kn161_missing_mask,
+    kn162_flat_arange,
     kn170_untraceable_python,
     kn171_launch_grid,
 )

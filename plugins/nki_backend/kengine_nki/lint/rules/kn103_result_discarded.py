@@ -75,7 +75,7 @@ def _unreached(
         for node in (n for n in own if isinstance(n, _Statement)):
             if not any(i in sources or (isinstance(i, ast.Name) and i.id in reached) for i in ast.walk(node)):
                 continue
-            targets = _targets(node)
+            targets = [] if isinstance(node, ast.Expr) and node.value in sources else _targets(node)
             more = {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)} - reached
             reached |= more
             changed = changed or bool(more)

@@ -38,8 +38,8 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
             value = call.arguments.get(name) if name in call.signature.names else None
             if isinstance(value, ast.Constant) and value.value is not None:
                 known = class_members("new", "isa", kind)
-                meant = value.value if value.value in known else known[0]
-                yield hit(value, f"{name}={value.value!r} is no member of nisa.{kind}; write nisa.{kind}.{meant}")
+                meant = f"nisa.{kind}.{value.value}" if value.value in known else f"one of {', '.join(known)}"
+                yield hit(value, f"{name}={value.value!r} is no member of nisa.{kind}; write {meant}")
 
 
 RULE = Rule("KN131", "plain-enum", "warn", check, __doc__)

@@ -46,9 +46,10 @@ def _partitions(tiles: Tiles, call: ApiCall) -> tuple[int | None, str]:
         source = call.get("src")
         if isinstance(source, ast.Subscript) and tiles.of(source) is not None:
             first = elements(source.slice)[0]
-            if isinstance(first, ast.Slice):
+            if isinstance(first, ast.Slice) and first.upper is not None:
                 return slice_size(tiles.integers, first, None), "the loaded tile"
-        return None, ""
+        tensor = tiles.of(source)
+        return (tensor.shape[0] if tensor is not None and tensor.shape else None), "the loaded tile"
     tile = tiles.of(call.node)
     if tile is None or tile.made is not call.node or not tile.on_chip:
         return None, ""

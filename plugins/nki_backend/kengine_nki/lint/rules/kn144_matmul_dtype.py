@@ -2,7 +2,8 @@
 
 What it does:
 Looks at the types of results in the standalone package: `nc_matmul` writes float32 (on trn3 bfloat16 too),
-`nc_transpose` writes the type that it reads. A float32 operand needs the other one in float32 as well.
+`nc_transpose` writes the type that it reads. A float32 operand needs the other one in float32 as well,
+and integers are not multiplied at all.
 
 Why is this bad:
 The instruction is refused.
@@ -49,7 +50,9 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
             yield hit(call.node, f"nisa.nc_matmul writes {' or '.join(sorted(written))} on {chip.name}, dst is {kind}")
         operands = [tiles.operand(call, name) for name in ("stationary", "moving")]
         types = [t.dtype for t in operands if t is not None and t.dtype]
-        if len(types) == 2 and len(set(types) & _WIDE) == 1 and not set(types) <= _WIDE and call.is_new:
+        if any(t.startswith(("int", "uint", "bool")) for t in types):
+            yield hit(call.node, f"{call.name.short} multiplies float types only, got {' and '.join(types)}")
+        elif len(types) == 2 and len(set(types) & _WIDE) == 1 and not set(types) <= _WIDE and call.is_new:
             yield hit(call.node, f"nisa.nc_matmul takes float32 with float32 only, got {types[0]} and {types[1]}")
 
 

@@ -30,23 +30,27 @@ _ELEMENTWISE = {
     "tensor_scalar_reduce": ("data",), "tensor_tensor_scan": ("data0", "data1"), "affine_select": ("on_true_tile",),
     "exponential": ("src",),
 }  # fmt: skip
+_VECTORS = {
+    "tensor_scalar": ("operand0", "operand1"), "activation": ("bias", "scale"), "activation_reduce": ("bias", "scale"),
+    "scalar_tensor_tensor": ("operand0",), "tensor_scalar_reduce": ("operand0",),
+}  # fmt: skip
 
 
 def check(source: SourceTree, context: Context) -> Iterator[Hit]:
     """Compare shapes."""
     tiles = find_tiles(source)
     for call in find_calls(source):
-        if call.is_new and call.is_isa:
-            for problem in _problems(tiles, call):
-                yield hit(call.node, f"{call.name.short}: {problem}")
+        if not call.is_isa:
+            continue
+        for problem in _problems(tiles, call) if call.is_new else _contraction(tiles, call):
+            yield hit(call.node, f"{call.name.short}: {problem}")
 
 
 def _problems(tiles: Tiles, call: ApiCall) -> Iterator[str]:
     dst = tiles.operand(call, "dst")
     if call.member == "nc_matmul" and call.get("perf_mode") is None:
         stationary, moving = tiles.operand(call, "stationary"), tiles.operand(call, "moving")
-        if _differ(_rows(stationary), _rows(moving)):
-            yield f"stationary has {_rows(stationary)} partitions and moving {_rows(moving)}; both are the contraction"
+        yield from _contraction(tiles, call)
         if _differ(_rows(dst), _columns(stationary)):
             yield f"dst has {_rows(dst)} partitions, stationary has {_columns(stationary)} columns"
         if _differ(_columns(dst), _columns(moving)):
@@ -61,6 +65,16 @@ def _problems(tiles: Tiles, call: ApiCall) -> Iterator[str]:
             yield f"dst has {_rows(dst)} partitions and {name} {_rows(tile)}"
         elif _differ(_columns(dst), _columns(tile)):
             yield f"dst has {_columns(dst)} elements in a partition and {name} {_columns(tile)}"
+    for name in _VECTORS.get(call.member, ()):
+        columns = _columns(tiles.operand(call, name))
+        if columns is not None and columns != 1:
+            yield f"{name} is a number or a tile of one element in a partition, it has {columns}"
+
+
+def _contraction(tiles: Tiles, call: ApiCall) -> Iterator[str]:
+    rows = [_rows(tiles.operand(call, name)) for name in ("stationary", "moving")]
+    if call.member == "nc_matmul" and _differ(rows[0], rows[1]):
+        yield f"stationary has {rows[0]} partitions and moving {rows[1]}; both are the contraction"
 
 
 def _rows(tile: Tile | None) -> int | None:

@@ -1,0 +1,253 @@
+"""The memory of a run: one SQLite file. What is committed survives a kill; what is not never happened.
+
+Samples between two barriers lie in one table, `segment_N`; tasks apart, by digest; losses and counts beside them. Rows,
+losses, counts and the position up to which the input has been dealt with are committed together, so that no row is
+lost or doubled wherever the process dies.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from kengine import codec
+from kengine.curate import rows
+from kengine.curate.funnel import Funnel
+from kengine.curate.record import Loss, Sample
+from kengine.errors import InfraError, UsageError
+from kengine.model import Task
+
+NAME = "curate.sqlite"
+_PAGE = 512
+_TASKS_IN_MEMORY = 4096
+_TABLES = """
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS tasks (digest TEXT PRIMARY KEY, record TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS segments (n INTEGER PRIMARY KEY, position INTEGER NOT NULL, rows INTEGER NOT NULL,
+  done INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS losses (n INTEGER PRIMARY KEY, segment INTEGER NOT NULL, stage TEXT NOT NULL,
+  uid TEXT NOT NULL, reason TEXT NOT NULL, detail TEXT NOT NULL, grp TEXT NOT NULL, body TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS funnel (segment INTEGER PRIMARY KEY, steps TEXT NOT NULL);
+"""
+
+
+class Store:
+    """The SQLite file of one run; one process at a time. Raises UsageError when another one holds the folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / NAME
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._lock = _take_lock(folder)
+            self._db = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute("PRAGMA synchronous=NORMAL")
+            self._db.execute("PRAGMA cache_size=-65536")
+            self._db.executescript(_TABLES)
+        except (OSError, sqlite3.Error) as error:
+            raise UsageError(f"{folder}: cannot keep a run there: {error}") from error
+        self._tasks: OrderedDict[str, Task] = OrderedDict()
+        self._digests: OrderedDict[int, tuple[Task, str]] = OrderedDict()
+
+    def close(self) -> None:
+        """Close the file and let go of the folder."""
+        self._db.close()
+        os.close(self._lock)
+
+    def meta(self, key: str) -> str | None:
+        """A value that was kept under a name."""
+        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return row[0] if row else None
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Keep a value under a name."""
+        with _disk(self.path):
+            self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def segment(self, n: int) -> Segment:
+        """The n-th segment, created when it is not there."""
+        with _disk(self.path):
+            self._db.execute(f"CREATE TABLE IF NOT EXISTS segment_{n} (n INTEGER PRIMARY KEY, sample TEXT NOT NULL)")
+            self._db.execute("INSERT OR IGNORE INTO segments VALUES (?, 0, 0, 0)", (n,))
+        return Segment(self, n)
+
+    def forget(self, n: int) -> None:
+        """Drop the samples of a segment that nothing reads any more; its counts and losses stay."""
+        with _disk(self.path):
+            self._db.execute(f"DROP TABLE IF EXISTS segment_{n}")
+
+    def losses(self) -> Iterator[Loss]:
+        """Every loss so far, in order."""
+        last = 0
+        while True:
+            page = self._db.execute(
+                "SELECT n, uid, stage, reason, detail, grp, body FROM losses WHERE n > ? ORDER BY n LIMIT ?", (last, _PAGE)
+            ).fetchall()
+            if not page:
+                return
+            for n, *columns in page:
+                last = n
+                yield rows.decode_loss(*columns)
+
+    def funnel(self) -> Funnel:
+        """The counts of every segment so far, in order of the stages."""
+        steps = [
+            step
+            for (text,) in self._db.execute("SELECT steps FROM funnel ORDER BY segment")
+            for step in json.loads(text)
+        ]
+        return Funnel.from_json(steps)
+
+    def find_task(self, digest: str) -> Task:
+        """The task of a digest; recently used ones stay in memory."""
+        task = self._tasks.get(digest)
+        if task is None:
+            row = self._db.execute("SELECT record FROM tasks WHERE digest = ?", (digest,)).fetchone()
+            task = codec.loads(row[0], Task)
+            self._remember(digest, task)
+        else:
+            self._tasks.move_to_end(digest)
+        return task
+
+    def put_task(self, task: Task) -> str:
+        """Keep a task and give its digest; a digest costs much, so it is remembered for each object."""
+        known = self._digests.get(id(task))
+        if known is not None and known[0] is task:
+            return known[1]
+        digest = task.digest
+        self._digests[id(task)] = (task, digest)
+        if len(self._digests) > _TASKS_IN_MEMORY:
+            self._digests.popitem(last=False)
+        if digest not in self._tasks:
+            self._db.execute("INSERT OR IGNORE INTO tasks VALUES (?, ?)", (digest, codec.dumps(task)))
+            self._remember(digest, task)
+        return digest
+
+    def _remember(self, digest: str, task: Task) -> None:
+        self._tasks[digest] = task
+        if len(self._tasks) > _TASKS_IN_MEMORY:
+            self._tasks.popitem(last=False)
+
+
+class Segment:
+    """The samples that one pass over its input leaves behind, and how far that pass has come."""
+
+    def __init__(self, store: Store, n: int) -> None:
+        self.store = store
+        self.n = n
+        self._db = store._db
+        self.position, self.rows, done = self._db.execute(
+            "SELECT position, rows, done FROM segments WHERE n = ?", (n,)
+        ).fetchone()
+        self.done = bool(done)
+
+    def __len__(self) -> int:
+        return int(self.rows)
+
+    def __iter__(self) -> Iterator[Sample]:
+        return (sample for _, sample in self.read(0))
+
+    def read(self, start: int) -> Iterator[tuple[int, Sample]]:
+        """Samples with their position, 1-based; `start` of them are left out."""
+        last = start
+        while True:
+            page = self._db.execute(
+                f"SELECT n, sample FROM segment_{self.n} WHERE n > ? ORDER BY n LIMIT ?", (last, _PAGE)
+            ).fetchall()
+            if not page:
+                return
+            for last, text in page:
+                yield last, rows.decode(text, self.store.find_task)
+
+    def steps(self) -> Funnel:
+        """The counts of this segment's stages so far."""
+        row = self._db.execute("SELECT steps FROM funnel WHERE segment = ?", (self.n,)).fetchone()
+        return Funnel.from_json(json.loads(row[0])) if row else Funnel()
+
+    def clear(self) -> None:
+        """Forget what was done, for a stage that can only begin anew."""
+        with _disk(self.store.path):
+            self._db.execute("BEGIN IMMEDIATE")
+            self._db.execute(f"DELETE FROM segment_{self.n}")
+            self._db.execute("DELETE FROM losses WHERE segment = ?", (self.n,))
+            self._db.execute("DELETE FROM funnel WHERE segment = ?", (self.n,))
+            self._db.execute("UPDATE segments SET position = 0, rows = 0, done = 0 WHERE n = ?", (self.n,))
+            self._db.execute("COMMIT")
+        self.position = self.rows = 0
+        self.done = False
+
+    def commit(self, samples: list[Sample], losses: list[Loss], position: int, funnel: Funnel, done: bool) -> None:
+        """Write what a part of the input gave, in one transaction. Raises InfraError when the disk is full."""
+        with _disk(self.store.path):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                texts = [
+                    (self.rows + i, rows.encode(s, self.store.put_task(s.task) if s.task is not None else ""))
+                    for i, s in enumerate(samples, 1)
+                ]
+                self._db.executemany(f"INSERT INTO segment_{self.n} VALUES (?, ?)", texts)
+                self._db.executemany(
+                    "INSERT INTO losses (segment, stage, uid, reason, detail, grp, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    [(self.n, x.stage, x.uid, x.reason, x.detail, x.group, rows.encode_loss(x)) for x in losses],
+                )
+                self._db.execute(
+                    "INSERT OR REPLACE INTO funnel VALUES (?, ?)", (self.n, json.dumps(funnel.to_json()))
+                )
+                self._db.execute(
+                    "UPDATE segments SET position = ?, rows = ?, done = ? WHERE n = ?",
+                    (position, self.rows + len(samples), int(done), self.n),
+                )
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                # what put_task remembers may be gone with the transaction
+                self.store._tasks.clear()
+                self.store._digests.clear()
+                raise
+        self.position, self.rows, self.done = position, self.rows + len(samples), done
+
+
+class _disk:
+    """Turns what SQLite says of a full or failing disk into an error that names the file and what to do."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, (sqlite3.OperationalError, sqlite3.DatabaseError, OSError)):
+            raise InfraError(
+                f"{self.path}: cannot be written: {error}; nothing is half-written: make room, then run the same "
+                "command again, it goes on where it was"
+            ) from error
+
+
+def _take_lock(folder: Path) -> int:
+    descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        holder = os.pread(descriptor, 32, 0).decode(errors="replace").strip() or "unknown"
+        os.close(descriptor)
+        if error.errno not in (errno.EWOULDBLOCK, errno.EAGAIN):
+            raise
+        raise UsageError(
+            f"{folder}: another run is at work in this folder (process {holder}); wait for it, or give `out` another folder"
+        ) from None
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+    return descriptor
+
+
+def describe(found: Mapping[str, str], wanted: Mapping[str, str]) -> str:
+    """Keys in which two descriptions of settings differ, for a person."""
+    return ", ".join(sorted(k for k in {*found, *wanted} if found.get(k) != wanted.get(k)))

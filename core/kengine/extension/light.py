@@ -1,0 +1,116 @@
+"""Building an extension with the light headers."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from kengine.extension import nvcc, toolkit
+from kengine.extension.settings import Settings
+from kengine.extension.sources import SourceSet, Unit, language_flags
+from kengine.simt import toolchain
+from kengine.simt.fault import CompileError
+from kengine.simt.rewrite import has_return_in_macro, has_volatile_code, rewrite
+from kengine.simt.toolchain import find_compiler, run
+
+
+def key_of(sources: SourceSet, settings: Settings, path: str) -> str:
+    """The name of an extension in the cache: a digest of all that it is made from."""
+    units = [(u.filename, u.text, u.is_device, u.headers, u.tail, u.folder) for u in sources.units]
+    parts = (toolkit.identity(), path, settings.mode, settings.dialect, settings.lanes, settings.check, settings.arch, sources.name, units,
+             sources.host_flags, sources.device_flags, sources.link_flags, sources.include)  # fmt: skip
+    return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def build(sources: SourceSet, settings: Settings) -> Path:
+    """The library of an extension, from the cache or newly made. Raises CompileError with the compiler's log."""
+    library = settings.cache / f"extension-{key_of(sources, settings, 'light')}.so"
+    if library.exists():
+        return library
+    settings.cache.mkdir(parents=True, exist_ok=True)
+    glue = toolkit.glue_library(settings.shared)
+    with tempfile.TemporaryDirectory(dir=settings.cache) as name:
+        folder = Path(name)
+        out = folder / "extension.so"
+        if settings.mode == "emulated":
+            objects = _compile_all(sources, folder, lambda unit, place: _emulated(unit, sources, settings, place))
+            runtime = toolchain.runtime_library(settings.shared)
+            flags = toolchain.Mode(settings.lanes, settings.dialect == "hip", settings.check, False).link_flags(runtime)
+            run([*find_compiler().command, *objects, "-o", str(out), str(glue), f"-Wl,-rpath,{settings.shared}", *flags], folder)
+        else:
+            kit = nvcc.find_toolkit()
+            objects = _compile_all(sources, folder, lambda unit, place: _native(unit, sources, settings, kit, place))
+            link = [f for f in sources.link_flags if f.startswith(("-l", "-L", "-Wl,"))]
+            run([*find_compiler().command, "-shared", *objects, "-o", str(out), str(glue), f"-Wl,-rpath,{settings.shared}",
+                 f"-L{kit.library}", *link, "-lcudart"], folder)  # fmt: skip
+        os.replace(out, library)
+    return library
+
+
+def _compile_all(sources: SourceSet, folder: Path, command: Callable[[Unit, Path], list[str]]) -> list[str]:
+    """Compile every unit, at once; the objects. The first unit's error wins, whichever finishes first."""
+
+    def compile_unit(index: int, unit: Unit) -> str:
+        place = folder / f"unit{index}"
+        place.mkdir()
+        run(command(unit, place), place)
+        return str(place / "unit.o")
+
+    with ThreadPoolExecutor(len(sources.units)) as pool:
+        jobs = [pool.submit(compile_unit, i, unit) for i, unit in enumerate(sources.units)]
+        errors = [e for e in (job.exception() for job in jobs) if e is not None]
+        # The device side's first: what a candidate's author looks for.
+        for error in reversed(errors):
+            raise error
+        return [job.result() for job in jobs]
+
+
+def _prelude(unit: Unit, sources: SourceSet, lines: list[str]) -> str:
+    libraries = [f"#define TORCH_EXTENSION_NAME {sources.name}"]
+    return "\n".join([*lines, *libraries, *(f"#include <{h}>" for h in unit.headers), ""])
+
+
+def _text(unit: Unit, sources: SourceSet, body: str) -> str:
+    tail = unit.tail
+    if unit is sources.units[0] and "TORCH_LIBRARY" in sources.text:
+        tail += '\n#include "light/everything.h"\nLIGHT_LIBRARIES()\n'
+    return body + tail + "\n"
+
+
+def _write(unit: Unit, place: Path, prelude: str, text: str) -> None:
+    (place / unit.filename).write_text(text, encoding="utf-8", errors="surrogatepass")
+    (place / "prelude.h").write_text(prelude, encoding="utf-8")
+
+
+def _folders(unit: Unit, sources: SourceSet) -> list[str]:
+    return [f"-I{f}" for f in (*sources.include, *((unit.folder,) if unit.folder else ()))]
+
+
+def _emulated(unit: Unit, sources: SourceSet, settings: Settings, place: Path) -> list[str]:
+    how = toolkit.emulated_unit(settings, unit.is_device, has_volatile_code(unit.text))
+    lines = []
+    if unit is sources.units[0]:
+        strict = 0 if any(has_return_in_macro(u.text) for u in sources.units) else 1
+        lines = [f"#define SIMT_STRICT_EXIT {strict}", '#include "definitions.h"']
+    try:
+        body = rewrite(unit.text) if unit.is_device else unit.text
+    except RecursionError:
+        raise CompileError(f"{unit.filename}: brackets are nested too deeply", None, "") from None
+    _write(unit, place, _prelude(unit, sources, lines), _text(unit, sources, body))
+    flags = language_flags(sources.device_flags if unit.is_device else sources.host_flags)
+    return [*find_compiler().command, *how.flags, *how.include, "-include", "prelude.h", *_folders(unit, sources), *flags,
+            "-c", "-x", "c++", unit.filename, "-o", "unit.o"]  # fmt: skip
+
+
+def _native(unit: Unit, sources: SourceSet, settings: Settings, kit: nvcc.Toolkit, place: Path) -> list[str]:
+    _write(unit, place, _prelude(unit, sources, []), _text(unit, sources, unit.text))
+    if unit.is_device:
+        command = nvcc.device_command(kit, settings.arch, sources.device_flags, [*toolkit.INCLUDE, *_folders(unit, sources)])
+        return [*command, "-include", "prelude.h", "-c", "-x", "cu", unit.filename, "-o", "unit.o"]
+    how = toolkit.host_unit(settings, kit.include)
+    return [*find_compiler().command, *how.flags, *how.include, "-include", "prelude.h", *_folders(unit, sources),
+            *language_flags(sources.host_flags), "-c", "-x", "c++", unit.filename, "-o", "unit.o"]  # fmt: skip

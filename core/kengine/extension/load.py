@@ -1,0 +1,132 @@
+"""`load_inline` and `load`: torch's functions, built in about a second."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kengine.errors import CandidateFault
+from kengine.extension import failure, light
+from kengine.extension.module import Extension, load_light
+from kengine.extension.settings import Settings
+from kengine.extension.sources import SourceSet, from_files, from_inline
+from kengine.simt.fault import CompileError, Unsupported
+from kengine.simt.unsupported import find_unsupported
+
+_current: Settings | None = None
+
+
+def configure(settings: Settings) -> None:
+    """Say how this process builds its extensions."""
+    global _current
+    _current = settings
+
+
+def current_settings() -> Settings:
+    """The settings of this process. RuntimeError before `configure`."""
+    if _current is None:
+        raise RuntimeError("kengine.extension.configure(Settings(cache=...)) has not been called in this process")
+    return _current
+
+
+def load_inline(
+    name: str,
+    cpp_sources: Any,
+    cuda_sources: Any = None,
+    sycl_sources: Any = None,
+    functions: Any = None,
+    extra_cflags: Any = None,
+    extra_cuda_cflags: Any = None,
+    extra_sycl_cflags: Any = None,
+    extra_ldflags: Any = None,
+    extra_include_paths: Any = None,
+    build_directory: Any = None,
+    verbose: bool = False,
+    with_cuda: Any = None,
+    with_sycl: Any = None,
+    is_python_module: bool = True,
+    with_pytorch_error_handling: bool = True,
+    keep_intermediates: bool = True,
+    use_pch: bool = False,
+    no_implicit_headers: bool = False,
+    *,
+    settings: Settings | None = None,
+) -> Extension:
+    """Build and load an extension from source strings; torch.utils.cpp_extension.load_inline's arguments.
+
+    The build directory and the name play no part in where it is kept: the content does. Raises CandidateFault
+    (compile_failed, with the first error and its line), Unsupported for what the emulator cannot run,
+    CompilerMissing or TargetUnavailable for a machine without a compiler.
+    """
+    how = settings or current_settings()
+    if sycl_sources:
+        raise CandidateFault("unsupported", "SYCL sources are not built here")
+    sources = from_inline(
+        name, cpp_sources, cuda_sources, functions, extra_cflags=extra_cflags, extra_cuda_cflags=extra_cuda_cflags,
+        extra_ldflags=extra_ldflags, extra_include_paths=extra_include_paths, no_implicit_headers=no_implicit_headers,
+        dialect=how.dialect, python_module=is_python_module,
+    )  # fmt: skip
+    return build(sources, how)
+
+
+def load(
+    name: str,
+    sources: Any,
+    extra_cflags: Any = None,
+    extra_cuda_cflags: Any = None,
+    extra_sycl_cflags: Any = None,
+    extra_ldflags: Any = None,
+    extra_include_paths: Any = None,
+    build_directory: Any = None,
+    verbose: bool = False,
+    with_cuda: Any = None,
+    with_sycl: Any = None,
+    is_python_module: bool = True,
+    is_standalone: bool = False,
+    keep_intermediates: bool = True,
+    *,
+    settings: Settings | None = None,
+) -> Extension:
+    """Build and load an extension from files; torch.utils.cpp_extension.load's arguments. Raises like `load_inline`."""
+    how = settings or current_settings()
+    if is_standalone:
+        raise CandidateFault("unsupported", "a standalone executable is no extension")
+    given = from_files(
+        name, sources, extra_cflags=extra_cflags, extra_cuda_cflags=extra_cuda_cflags, extra_ldflags=extra_ldflags,
+        extra_include_paths=extra_include_paths, dialect=how.dialect, python_module=is_python_module,
+    )  # fmt: skip
+    return build(given, how)
+
+
+def build(sources: SourceSet, settings: Settings) -> Extension:
+    """Build and load; first with the light headers, then, where only those are at fault, with torch's own."""
+    if settings.mode == "emulated":
+        for unit in sources.units:
+            found = find_unsupported(unit.text)
+            if found:
+                raise Unsupported(*found[0])
+    try:
+        library = light.build(sources, settings)
+    except CompileError as error:
+        diagnosis = failure.diagnose(error.log or error.message, sources)
+        if not (diagnosis.may_fit and settings.full_headers):
+            raise diagnosis.fault() from None
+        return _build_full(sources, settings, diagnosis)
+    try:
+        return load_light(library, sources, settings)
+    except OSError as error:
+        missing = failure.diagnose_symbol(str(error), sources)
+        if missing is None:
+            raise
+        library.unlink(missing_ok=True)
+        raise missing.fault() from None
+
+
+def _build_full(sources: SourceSet, settings: Settings, why: failure.Diagnosis) -> Extension:
+    from kengine.extension import full
+
+    where = f"{why.unit}:{why.line}: " if why.line else ""
+    reason = f"the light headers do not fit: {where}{why.text}"
+    try:
+        return full.build(sources, settings, reason)
+    except CompileError as error:
+        raise failure.diagnose(error.log or error.message, sources).fault() from None

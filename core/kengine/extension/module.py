@@ -1,0 +1,187 @@
+"""A loaded extension: the functions of its module, and what the emulator says about the kernels that they launch."""
+
+from __future__ import annotations
+
+import ctypes as c
+import functools
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+from kengine.extension import toolkit
+from kengine.extension.settings import Settings
+from kengine.extension.sources import SourceSet, parameter_names
+from kengine.simt import toolchain
+from kengine.simt.fault import Fault, KernelFault
+from kengine.simt.limits import DeviceLimits
+from kengine.simt.program import Program
+from kengine.simt.runtime import LaunchMode, LaunchRecord, refuse
+
+
+class Extension:
+    """A module made by `load_inline` or `load`. Its functions are attributes.
+
+    path: `light` or `full`, the headers that it was built with; reason: why, when it is `full`. library: the shared
+    object. program: the emulator's view of it (None on a device).
+    """
+
+    def __init__(self, name: str, library: Path, path: Literal["light", "full"], reason: str, program: Program | None) -> None:
+        self.__name__ = name
+        self.__file__ = str(library)
+        self.library, self.path, self.reason, self.program = library, path, reason, program
+
+    def __repr__(self) -> str:
+        return f"<extension {self.__name__!r} ({self.path} headers)>"
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+
+    # ---- integrity, under emulation ----
+    def launches(self) -> list[LaunchRecord]:
+        """The launches of this process since the last `forget_launches`. [] on a device."""
+        return self.program.launches() if self.program else []
+
+    def forget_launches(self) -> None:
+        """Start the record of launches anew."""
+        if self.program:
+            self.program.forget_launches()
+
+    def set_mode(self, mode: LaunchMode) -> None:
+        """Let the launches of this process run, do nothing, or raise."""
+        if self.program:
+            self.program.set_mode(mode)
+
+    def take_fault(self) -> Fault | None:
+        """The fault of the launches since the last call of this."""
+        return self.program.take_fault() if self.program else None
+
+
+def load_light(library: Path, sources: SourceSet, settings: Settings) -> Extension:
+    """Load a library built with the light headers. OSError when it lacks a symbol, ImportError when it binds nothing."""
+    glue = toolkit.load_glue(toolkit.glue_library(settings.shared))
+    program = open_program(library, sources, settings)
+    toolkit.connect(glue, program.runtime.lib if program else None, settings.check)
+    binary = c.PyDLL(str(library))
+    extension = Extension(sources.name, library, "light", "", program)
+    published = [p for p in (_publish(binary, "light_extension"), _publish(binary, "light_libraries")) if p]
+    if not published and sources.python_module:
+        raise ImportError(
+            f"extension {sources.name!r} defines no module: give the names of its functions, or write PYBIND11_MODULE(TORCH_EXTENSION_NAME, m)"
+        )
+    for table in published:
+        for name, function in table["functions"].items():
+            names = ",".join(parameter_names(sources.text, name))
+            glue.light_name_parameters(function.__self__, names.encode())
+            setattr(extension, name, emulate(function, extension, settings) if program else function)
+        for name, value in table["attributes"].items():
+            setattr(extension, name, value)
+        extension.__doc__ = table["documentation"] or None
+        _register(table["registrations"], extension, settings)
+    return extension
+
+
+def open_program(library: Path, sources: SourceSet, settings: Settings) -> Program | None:
+    """The emulator's view of a library; None on a device."""
+    if settings.mode != "emulated":
+        return None
+    runtime = toolchain.runtime_library(settings.shared)
+    limits = settings.limits or DeviceLimits.of("gfx942" if settings.lanes == 64 else "sm_90")
+    device = next((u for u in sources.units if u.is_device), sources.units[0])
+    program = Program(library, runtime, source=device.text, filename=device.filename, check=settings.check, limits=limits)
+    program.seconds = settings.launch_seconds
+    return program
+
+
+def emulate(function: Callable[..., Any], extension: Extension, settings: Settings) -> Callable[..., Any]:
+    """A function whose kernels run in the emulator: what goes wrong in one is raised as KernelFault at the return."""
+    program = extension.program
+    assert program is not None
+    runtime = program.runtime
+
+    @functools.wraps(function)
+    def call(*args: Any, **keywords: Any) -> Any:
+        runtime.set_limits(program.limits, settings.launch_seconds)
+        error: BaseException | None = None
+        result = None
+        try:
+            result = function(*args, **keywords)
+        except Exception as raised:
+            error = raised
+        text = runtime.take_output()
+        if text:
+            sys.stdout.write(text)
+        # A fault comes first: the host code's own error is most often a consequence of it.
+        fault = program.take_fault()
+        if fault is not None:
+            raise KernelFault(fault) from error
+        if error is not None:
+            if runtime.mode == "raise":
+                raise refuse() from error
+            raise error
+        return result
+
+    return call
+
+
+def _publish(binary: c.PyDLL, name: str) -> dict[str, Any] | None:
+    try:
+        function = getattr(binary, name)
+    except AttributeError:
+        return None
+    function.restype = c.py_object
+    function.argtypes = []
+    table: dict[str, Any] = function()
+    return table
+
+
+def _register(rows: list[tuple[str, str, str, str, Any]], extension: Extension, settings: Settings) -> None:
+    """Define and implement the operators of TORCH_LIBRARY blocks. The libraries live as long as the extension."""
+    if not rows:
+        return
+    import torch
+
+    kept: list[Any] = []
+    for library, name, schema, key, function in sorted(rows, key=lambda r: not r[2]):
+        handle = torch.library.Library(library, "FRAGMENT")
+        kept.append(handle)
+        if schema:
+            bare = schema.split("(")[0].split("|")[0].strip()
+            if not _defined(library, bare):
+                handle.define(_schema(schema))
+            name = bare
+        if function is not None:
+            wrapped = emulate(function, extension, settings) if extension.program else function
+            dispatch = "CompositeExplicitAutograd" if extension.program or not key else key
+            handle.impl(name, wrapped, dispatch)
+    extension.__dict__["_libraries"] = kept
+
+
+def _defined(library: str, name: str) -> bool:
+    import torch
+
+    return hasattr(getattr(torch.ops, library), name)
+
+
+_TYPES = {"torch.Tensor": "Tensor", "int": "int", "float": "float", "bool": "bool", "str": "str", "None": "()",
+          "Optional[torch.Tensor]": "Tensor?", "list[torch.Tensor]": "Tensor[]", "list[int]": "int[]", "list[float]": "float[]",
+          "Optional[int]": "int?", "Optional[float]": "float?", "Union[int, float, complex]": "Scalar"}  # fmt: skip
+
+
+def _schema(schema: str) -> str:
+    """A schema as written, or one made from a C++ signature (`name|(arg0: torch.Tensor) -> torch.Tensor`)."""
+    if "|" not in schema:
+        return schema
+    name, signature = schema.split("|", 1)
+    inner, result = signature.rsplit(") -> ", 1)
+    parts = []
+    for part in inner[1:].split(", arg"):
+        if part:
+            label, kind = part.removeprefix("arg").split(": ", 1)
+            parts.append(f"{_TYPES[kind]} arg{label}")
+    return f"{name}({', '.join(parts)}) -> {_TYPES.get(result) or _tuple(result)}"
+
+
+def _tuple(result: str) -> str:
+    inner = result.removeprefix("tuple[").removesuffix("]")
+    return "(" + ", ".join(_TYPES[p] for p in inner.split(", ")) + ")"

@@ -1,0 +1,147 @@
+"""What all extensions share and what is built once: the glue library and the precompiled headers."""
+
+from __future__ import annotations
+
+import ctypes as c
+import functools
+import hashlib
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kengine.extension.settings import Settings
+from kengine.simt import toolchain
+from kengine.simt.toolchain import Mode, find_compiler, locked, run
+
+ROOT = Path(__file__).resolve().parent
+INCLUDE = (f"-I{ROOT / 'include'}", f"-I{ROOT / 'device'}", f"-I{ROOT}")
+_EXPORTED_FUNCTIONS = (
+    "simt_allocate_aligned",
+    "simt_free",
+    "simt_register_memory",
+    "simt_forget_memory",
+    "simt_holds_memory",
+)
+
+
+@functools.lru_cache(maxsize=1)
+def torch_folder() -> Path:
+    """Where torch is installed."""
+    import torch
+
+    return Path(torch.__file__).resolve().parent
+
+
+@functools.lru_cache(maxsize=1)
+def identity() -> str:
+    """A digest of compiler, processor, emulator, torch and the files of this package."""
+    import torch
+
+    digest = hashlib.sha256(f"{toolchain.identity()} {torch.__version__} {torch_folder()}".encode())
+    for path in sorted(ROOT.rglob("*")):
+        if path.suffix in (".h", ".cpp", ".cuh", ".py"):
+            digest.update(str(path.relative_to(ROOT)).encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def glue_library(tools: Path) -> Path:
+    """The library between extensions, torch and Python, built at first use (some seconds)."""
+    library = tools / f"libkengine_light_{identity()[:16]}.so"
+    if library.exists():
+        return library
+    tools.mkdir(parents=True, exist_ok=True)
+    folder = torch_folder() / "lib"
+    with locked(tools / "glue.lock"):
+        if not library.exists():
+            with tempfile.TemporaryDirectory(dir=tools) as temporary:
+                out = Path(temporary) / library.name
+                run([*find_compiler().command, "-std=c++17", "-O2", "-fPIC", "-w", "-fvisibility=hidden", "-shared",
+                     f"-Wl,-soname,{library.name}", f"-I{ROOT}", str(ROOT / "glue" / "glue.cpp"), "-o", str(out),
+                     f"-L{folder}", "-ltorch_cpu", f"-Wl,-rpath,{folder}", "-ldl"], Path(temporary))  # fmt: skip
+                os.replace(out, library)
+    return library
+
+
+@functools.cache
+def load_glue(library: Path) -> c.PyDLL:
+    """The glue library of this process."""
+    import torch
+
+    import kengine.extension.operators
+
+    del torch, kengine
+    glue = c.PyDLL(str(library), mode=c.RTLD_GLOBAL)
+    glue.light_emulate.restype = None
+    glue.light_emulate.argtypes = [c.POINTER(c.c_void_p), c.c_size_t]
+    glue.light_name_parameters.argtypes = [c.py_object, c.c_char_p]
+    return glue
+
+
+def connect(glue: c.PyDLL, runtime: c.CDLL | None, check: bool) -> None:
+    """Give the glue library the emulator's memory functions, or none for a device."""
+    if runtime is None:
+        glue.light_emulate(None, 0)
+        return
+    addresses = [c.cast(getattr(runtime, name), c.c_void_p).value for name in _EXPORTED_FUNCTIONS]
+    glue.light_emulate((c.c_void_p * len(addresses))(*addresses), 256 if check else 16)
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """Flags for one kind of unit, and its precompiled header: `-include` options, or none."""
+
+    flags: tuple[str, ...]
+    include: tuple[str, ...]
+
+
+def _precompile(flags: Sequence[str], text: str, name: str, tools: Path) -> tuple[str, ...]:
+    compiler = find_compiler()
+    key = hashlib.sha256(repr((identity(), list(flags), text)).encode()).hexdigest()[:16]
+    folder = tools / f"{name}-{key}"
+    header = folder / "extension.h"
+    compiled = folder / ("extension.h.pch" if compiler.is_clang else "extension.h.gch")
+    if not compiled.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        with locked(tools / f"{name}-{key}.lock"):
+            if not compiled.exists():
+                header.write_text(text, encoding="utf-8")
+                part = compiled.with_suffix(".part")
+                run([*compiler.command, *flags, "-x", "c++-header", str(header), "-o", str(part)], folder)
+                os.replace(part, compiled)
+    return ("-include-pch", str(compiled)) if compiler.is_clang else ("-include", str(header))
+
+
+def emulated_unit(settings: Settings, is_device: bool, volatile: bool) -> Compilation:
+    """How a unit is compiled for the emulator. Host units are not instrumented and hardly optimised."""
+    checked = settings.check and is_device
+    mode = Mode(settings.lanes, settings.dialect == "hip", checked, volatile and is_device)
+    flags = mode.flags()
+    if not is_device:
+        flags = ["-O1" if f == "-O3" else f for f in flags]
+    flags += [*INCLUDE, f"-I{toolchain.SOURCES / 'simt'}", f"-I{toolchain.SOURCES / 'include'}"]
+    text = f'#include "{toolchain.SOURCES / "simt" / "simt.h"}"\n#include "light/everything.h"\n'
+    return Compilation(tuple(flags), _precompile(flags, text, "emulated", settings.shared))
+
+
+def host_unit(settings: Settings, cuda_include: Path) -> Compilation:
+    """How a host unit is compiled next to a device unit of nvcc."""
+    flags = ["-std=c++17", "-O2", "-fPIC", "-w", "-fvisibility=hidden", "-pipe", *INCLUDE, f"-I{cuda_include}"]
+    return Compilation(tuple(flags), _precompile(flags, '#include "light/everything.h"\n', "host", settings.shared))
+
+
+def warm(settings: Settings) -> None:
+    """Build everything that is shared, so that the first candidate need not wait. Raises CompilerMissing."""
+    load_glue(glue_library(settings.shared))
+    if settings.mode == "nvcc":
+        from kengine.extension.nvcc import find_toolkit
+
+        host_unit(settings, find_toolkit().include)
+        return
+    runtime = toolchain.runtime_library(settings.shared)
+    emulated_unit(settings, False, False)
+    emulated_unit(settings, True, False)
+    from kengine.simt.runtime import load_runtime
+
+    load_runtime(runtime)

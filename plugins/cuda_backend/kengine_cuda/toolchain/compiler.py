@@ -1,0 +1,131 @@
+"""A device source made into a binary for one chip, by NVRTC where it serves and nvcc where it does not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kengine.errors import CandidateFault
+from kengine.native import faults
+from kengine.native.driver import Unit
+from kengine.simt.kernels import find_kernels
+from kengine.simt.lexer import blank
+
+from kengine_cuda.chips import Chip
+from kengine_cuda.toolchain import device_text, nvcc, nvrtc
+from kengine_cuda.toolchain.places import Places, find_places
+from kengine_cuda.toolchain.ptxas import Usage, plain_name, read_usage
+
+_KEPT = re.compile(r"(?:-D|-U|--define-macro=|--undefine-macro=|-?-use_fast_math|-?-fmad=|-?-ftz=|-?-prec-(?:div|sqrt)=|"
+                   r"-?-maxrregcount=|-?-extra-device-vectorization|-?-restrict|-dlcm=)")  # fmt: skip
+_ERROR = re.compile(r"^(?P<file>[^\s(]+)\((?P<line>\d+)\): (?:catastrophic )?error\s*:?\s*(?:#\S+ )?(?P<text>.*)$", re.M)
+_PTXAS_ERROR = re.compile(r"^ptxas (?:error|fatal)\s*:\s*(?P<text>.*)$", re.M)
+
+
+@dataclass(frozen=True)
+class Binary:
+    """Code for one chip. symbols: mangled name by the kernel's own name, and by instance where those were asked for.
+    by: the compiler."""
+
+    image: bytes
+    symbols: Mapping[str, str]
+    usage: Mapping[str, Usage]
+    log: str
+    by: str
+
+
+def compile_unit(unit: Unit, chip: Chip, workdir: Path, path: str, plain: bool) -> Binary:
+    """Compile a source. path: the candidate's file, for messages. plain: device code only, as CuPy gives it to NVRTC.
+
+    Raises CandidateFault: compile_failed with the candidate's line, unsupported where no compiler is installed.
+    """
+    places = find_places()
+    if places.problem:
+        raise CandidateFault("unsupported", places.problem)
+    if places.nvrtc:
+        try:
+            return _with_nvrtc(unit, chip, places, plain)
+        except nvrtc.NvrtcError as error:
+            if plain or not places.nvcc:
+                raise _fault(str(error), error.log, unit, path) from None
+            # Host code may be what NVRTC stumbles over.
+    try:
+        return _with_nvcc(unit, chip, places, workdir)
+    except nvcc.NvccError as error:
+        raise _fault(str(error), error.log, unit, path) from None
+
+
+def _with_nvrtc(unit: Unit, chip: Chip, places: Places, plain: bool) -> Binary:
+    text = unit.text if plain else device_text.device_part(unit.text)
+    options = [f"-arch={chip.arch}", "--ptxas-options=-v"]
+    options += [*_options(unit.options), *(f"-I{folder}" for folder in places.includes)]
+    if not plain:
+        options.append("--pre-include=kengine_prelude.h")
+    headers = {} if plain else device_text.HEADERS
+    made = nvrtc.compile_source(places.nvrtc, text, unit.filename, options, unit.instances, headers)
+    usage = read_usage(made.log)
+    symbols = {**{plain_name(symbol): symbol for symbol in usage}, **made.lowered}
+    return Binary(made.binary, _complete(symbols), usage, made.log, "nvrtc {}.{}".format(*nvrtc.version(places.nvrtc)))
+
+
+def _with_nvcc(unit: Unit, chip: Chip, places: Places, workdir: Path) -> Binary:
+    options = [f"-arch={chip.arch}", "-Xptxas", "-v", *_options(unit.options)]
+    image, log = nvcc.compile_source(places.nvcc, unit.text, unit.filename, options, unit.instances, workdir)
+    usage = read_usage(log)
+    symbols = {plain_name(symbol): symbol for symbol in usage}
+    symbols |= {instance: found for instance in unit.instances if (found := _find_instance(instance, usage))}
+    return Binary(image, _complete(symbols), usage, log, "nvcc")
+
+
+def _options(options: Iterable[str]) -> list[str]:
+    """The candidate's options that mean something for any chip; the language standard once."""
+    given = [str(option) for option in options]
+    kept = [option for option in given if _KEPT.match(option)]
+    standard = [m[1] for option in given if (m := re.match(r"--?std=(?:c|gnu)\+\+(\w+)\Z", option))]
+    return [f"-std=c++{standard[-1] if standard else '17'}", *kept]
+
+
+def _complete(symbols: dict[str, str]) -> dict[str, str]:
+    """Names without their scopes too, where that leaves no doubt."""
+    bare: dict[str, list[str]] = {}
+    for name, symbol in symbols.items():
+        bare.setdefault(name.rpartition("::")[2] if "<" not in name else name, []).append(symbol)
+    return {**{name: found[0] for name, found in bare.items() if len(set(found)) == 1}, **symbols}
+
+
+_CODES = {
+    "float": "f", "double": "d", "int": "i", "unsigned int": "j", "unsigned": "j", "long": "l", "long long": "x",
+    "unsigned long": "m", "unsigned long long": "y", "short": "s", "unsigned short": "t", "signed char": "a",
+    "unsigned char": "h", "bool": "b", "char": "c",
+}  # fmt: skip
+
+
+def _find_instance(instance: str, usage: Mapping[str, Usage]) -> str:
+    """The symbol of `scale<float, 4>` among mangled names."""
+    name, _, arguments = instance.partition("<")
+    base = name.strip().rpartition("::")[2]
+    same = [symbol for symbol in usage if plain_name(symbol).rpartition("::")[2] == base]
+    if len(same) == 1:
+        return same[0]
+    codes = ""
+    for argument in arguments.rstrip("> ").split(","):
+        word = argument.strip()
+        codes += _CODES.get(word) or (f"Li{word}E" if word.isdigit() else f"{len(word)}{word}")
+    return next((symbol for symbol in same if f"I{codes}E" in symbol), "")
+
+
+def _fault(message: str, log: str, unit: Unit, path: str) -> CandidateFault:
+    first = next((m for m in _ERROR.finditer(log) if m["file"].endswith(unit.filename)), None) or _ERROR.search(log)
+    if first is not None:
+        line = int(first["line"]) if first["file"].endswith(unit.filename) else None
+        return faults.compile_fault(first["text"], line, log, unit.filename, unit.lines, path)
+    refused = _PTXAS_ERROR.search(log)
+    text = refused["text"] if refused else next((t for t in log.splitlines() if "error" in t.lower()), message)
+    return faults.compile_fault(text, None, log, unit.filename, unit.lines, path)
+
+
+def kernels_of(source: str) -> tuple[str, ...]:
+    """Names of the kernels in a text, templates included."""
+    return tuple(dict.fromkeys(definition.name for definition in find_kernels(blank(source))))

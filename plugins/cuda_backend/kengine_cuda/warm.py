@@ -1,0 +1,67 @@
+"""Warming up: in the zygote everything that needs no device, in a standby runner the device itself."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from kengine.model import Target
+from kengine.native.driver import Unit
+from kengine.native.lines import locate
+
+from kengine_cuda.chips import EMULATED, find
+
+KERNEL = """
+extern "C" __global__ void increment(float* x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] += 1.0f;
+}
+"""
+
+
+def warm_up(target: Target) -> bool:
+    """Import torch (one thread) and the parts of kengine; build the emulator's parts, or compile one small kernel."""
+    import torch
+
+    torch.set_num_threads(1)
+    import torch.utils.cpp_extension
+    from kengine.native import binding, session  # noqa: F401
+    from kengine.native.cupy import arrays, elementwise, functions, kernels, reduction, runtime  # noqa: F401
+    from kengine.pretence import tensors  # noqa: F401
+
+    if target.arch == "cpu":
+        _emulate()
+        return True
+    chip = find(target.arch)
+    if chip is not None:
+        from kengine_cuda.toolchain.compiler import compile_unit
+
+        with tempfile.TemporaryDirectory() as folder:
+            unit = Unit(KERNEL, "increment.cu", locate(KERNEL, KERNEL))
+            compile_unit(unit, chip, Path(folder), "increment.cu", True)
+    return True
+
+
+def open_device(target: Target) -> bool:
+    """Open the device's context and launch one kernel; nothing to do where there is no device."""
+    import torch
+
+    if target.arch == "cpu" or not torch.cuda.is_available():
+        return True
+    from kengine_cuda.device import open_context
+
+    open_context()
+    return True
+
+
+def _emulate() -> None:
+    import numpy as np
+    from kengine.native import cache
+    from kengine.simt import DeviceLimits, build
+
+    cache.prepare(32, "cuda")
+    with tempfile.TemporaryDirectory() as folder:
+        place = cache.make_private(Path(folder))
+        for check in (True, False):
+            program = build(KERNEL, check=check, limits=DeviceLimits.of(EMULATED.arch), cache=place)
+            program.launch("increment", 1, 32, (np.zeros(8, np.float32), 8))

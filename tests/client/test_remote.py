@@ -1,0 +1,196 @@
+"""The client against a real server on the loopback address, and against what goes wrong on the way."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+
+import pytest
+
+pytest.importorskip("fastapi", reason="needs FastAPI (pip install 'kernel-engine[server]')")
+pytest.importorskip("httpx", reason="needs httpx (pip install 'kernel-engine[server]')")
+
+from served import StubEngine, desk_of, running
+from toy_items import GOOD, item
+
+from kengine import UsageError
+from kengine.client import Client, DeadlineExceeded, Settings
+from kengine.client import remote as remote_module
+from kengine.client.client import KengineWarning
+from kengine.server import app as app_module
+from kengine.server.app import Door
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """Sizes of the batches that the server takes."""
+    sizes = []
+    read = app_module._lines
+
+    def lines(jobs):
+        sizes.append(len(jobs))
+        return read(jobs)
+
+    monkeypatch.setattr(app_module, "_lines", lines)
+    return sizes
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def test_calls_that_come_together_go_together(counted):
+    with running(desk_of(StubEngine(workers=4))) as url, Client(Settings(url=url)) as client:
+        found = {}
+
+        def ask(n):
+            found[n] = client.judge([item(f"# {n}\n")])[0]
+
+        threads = [threading.Thread(target=ask, args=(n,)) for n in range(30)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(20)
+        assert {n: v.candidate.main.text for n, v in found.items()} == {n: f"# {n}\n" for n in range(30)}
+        assert sum(counted) == 30 and len(counted) < 20
+        client.judge([item(f"# again {n}\n") for n in range(100)])
+        assert max(counted) == 64 and sum(counted) == 130, "max_batch of the server"
+
+
+def test_a_slow_item_does_not_hold_up_the_others():
+    slow = StubEngine(workers=2, fail=lambda i: time.sleep(1.0) if "slow" in i.candidate.main.text else None)
+    with running(desk_of(slow)) as url, Client(Settings(url=url)) as client:
+        client.judge([item(GOOD)])
+        begun = time.monotonic()
+        done = {}
+
+        def ask(text):
+            client.judge([item(text)])
+            done[text] = time.monotonic() - begun
+
+        threads = [threading.Thread(target=ask, args=(text,)) for text in ("# slow\n", "# quick\n")]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(20)
+        assert done["# quick\n"] < 0.7 < done["# slow\n"], "they went in one request"
+
+
+def test_a_full_queue_is_waited_for():
+    engine = StubEngine(workers=2, delay_s=0.01)
+    with running(desk_of(engine, queue=8), Door(max_batch=4)) as url, Client(Settings(url=url)) as client:
+        judged = client.judge([item(f"# {n}\n") for n in range(60)])
+    assert [j.candidate.main.text for j in judged] == [f"# {n}\n" for n in range(60)]
+    assert len(engine.seen) == 60
+
+
+def test_a_batch_that_is_too_large_is_split_and_an_item_that_is_too_large_is_named():
+    door = Door(max_request_bytes=12_000)
+    with running(desk_of(StubEngine()), door) as url, Client(Settings(url=url)) as client:
+        assert len(client.judge([item(f"# {n}\n" + "#" * 1000) for n in range(30)])) == 30
+        with pytest.raises(UsageError, match="a request may have 12000 bytes and this one has"):
+            client.judge([item("#" * 20_000)])
+
+
+def test_no_server(monkeypatch):
+    monkeypatch.setattr(remote_module, "_CONNECT_S", 0.5)
+    url = f"http://127.0.0.1:{free_port()}"
+    with Client(Settings(url=url)) as client, pytest.raises(remote_module.Unreachable, match=f"no kengine server at {url}.*kengine serve"):
+        client.judge([item(GOOD)])
+
+
+def test_something_else_is_listening(monkeypatch):
+    from http.server import BaseHTTPRequestHandler, HTTPServer
+
+    class Other(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b'{"status": "ok"}')
+
+        def log_message(self, *_):
+            pass
+
+    monkeypatch.setattr(remote_module, "_CONNECT_S", 0.2)
+    other = HTTPServer(("127.0.0.1", 0), Other)
+    threading.Thread(target=other.serve_forever, daemon=True).start()
+    try:
+        with (
+            Client(Settings(url=f"http://127.0.0.1:{other.server_port}")) as client,
+            pytest.raises(remote_module.Unreachable, match="is no kengine server"),
+        ):
+            client.judge([item(GOOD)])
+    finally:
+        other.shutdown()
+        other.server_close()
+
+
+def test_a_server_of_another_version(monkeypatch):
+    monkeypatch.setattr(app_module, "SCHEMAS", {**app_module.SCHEMAS, "Verdict": "kengine.verdict/2"})
+    with running(desk_of(StubEngine())) as url, Client(Settings(url=url)) as client:
+        with pytest.raises(UsageError, match="speaks 'kengine.verdict/2'; this is kengine .* speaks 'kengine.verdict/1'"):
+            client.judge([item(GOOD)])
+
+
+def test_a_token_is_missing_wrong_or_right(monkeypatch):
+    monkeypatch.delenv("KENGINE_TOKEN", raising=False)
+    with running(desk_of(StubEngine()), Door(token="s3cret", grace_s=0.2)) as url:
+        for token in ("", "other"):
+            with Client(Settings(url=url, token=token)) as client, pytest.raises(UsageError, match="set KENGINE_TOKEN"):
+                client.judge([item(GOOD)])
+        with Client(Settings(url=url, token="s3cret")) as client:
+            assert client.judge([item(GOOD)])[0].passed
+        monkeypatch.setenv("KENGINE_TOKEN", "s3cret")
+        with Client(Settings(url=url)) as client:
+            assert client.judge([item(GOOD)])[0].passed
+
+
+def test_a_server_that_is_slow_masks_the_sample():
+    engine = StubEngine()
+    engine.gate.clear()
+    with running(desk_of(engine)) as url, Client(Settings(url=url, deadline_s=0.4)) as client:
+        with pytest.warns(KengineWarning, match="masked"):
+            (late,) = client.judge([item(GOOD)])
+        engine.gate.set()
+        assert isinstance(late, DeadlineExceeded)
+        assert client.judge([item("# next\n")])[0].passed
+
+
+def test_a_server_that_restarts_loses_nothing():
+    port = free_port()
+    first = StubEngine(workers=1)
+    first.gate.clear()
+    with Client(Settings(url=f"http://127.0.0.1:{port}", deadline_s=30)) as client:
+        found = []
+        with running(desk_of(first), port=port):
+            asking = threading.Thread(target=lambda: found.extend(client.judge([item(f"# {n}\n") for n in range(6)])))
+            asking.start()
+            while not first.seen:
+                time.sleep(0.01)
+            threading.Timer(0.3, first.gate.set).start()
+        second = StubEngine(workers=2)
+        with running(desk_of(second), port=port):
+            asking.join(25)
+        assert [v.candidate.main.text for v in found] == [f"# {n}\n" for n in range(6)]
+        assert len(second.seen) >= 5, "those that the first one had not judged"
+
+
+def test_a_connection_that_breaks_does_not_have_it_judged_twice(monkeypatch):
+    """The first answer gets lost on the way: the same id is asked for again, and the server remembers it."""
+    engine = StubEngine()
+    read, broken = app_module._lines, []
+
+    async def lines(jobs):
+        async for line in read(jobs):
+            if not broken:
+                broken.append(line)
+                raise ConnectionResetError
+            yield line
+
+    monkeypatch.setattr(app_module, "_lines", lines)
+    with running(desk_of(engine)) as url, Client(Settings(url=url)) as client:
+        assert client.judge([item(GOOD)])[0].passed
+    assert broken and len(engine.seen) == 1
