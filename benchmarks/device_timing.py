@@ -5,7 +5,6 @@ from __future__ import annotations
 import statistics
 
 import kernels
-
 from kengine import Engine, Plan, tasks
 
 SIZES = {"4 Ki": (4, 1024), "1 Mi": (1024, 1024), "64 Mi": (65536, 1024)}

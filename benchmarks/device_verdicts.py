@@ -13,7 +13,6 @@ from pathlib import Path
 
 import fresh_process
 import kernels
-
 from kengine import Engine, Plan, tasks
 
 COUNT = int(sys.argv[1]) if len(sys.argv) > 1 else 128

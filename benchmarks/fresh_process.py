@@ -69,12 +69,11 @@ def _compile(task_path: str, candidate_path: str) -> int:
     import tempfile
 
     import torch
-    from kengine_triton.compile import compile_candidate
-
     from kengine import tasks
     from kengine.array import Array
     from kengine.model import Target, TaskView, TensorSpec
     from kengine.plugins.hooks import Inputs
+    from kengine_triton.compile import compile_candidate
 
     item = tasks.load([Path(candidate_path)], Path(task_path))
     namespace: dict[str, object] = {}

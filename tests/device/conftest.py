@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from kengine.model import Capability
 from kengine.plugins import backend as backends
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 
 import pytest
-
 from kengine import Engine, Plan, tasks
 
 pytestmark = pytest.mark.device

@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 
 import pytest
-from toy_items import GOOD, TASK, descendants, item, settled
-
 from kengine import Engine, Limits, Plan
+from toy_items import GOOD, TASK, descendants, item, settled
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,6 @@ import threading
 import time
 
 import pytest
-
 from kengine.engine.batch import Batch, Pool
 from kengine.errors import TaskError, WorkerLost
 

@@ -10,10 +10,9 @@ import threading
 import time
 
 import pytest
-from toy_items import GOOD, TASK, candidate, descendants, item, settled
-
 from kengine import Engine, InfraError, Plan
 from kengine.engine.store import Store
+from toy_items import GOOD, TASK, candidate, descendants, item, settled
 
 SLOW = candidate("import time; time.sleep(0.3)")
 

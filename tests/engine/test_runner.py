@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from kengine.engine.runner import describe_death, read_fault
 
 

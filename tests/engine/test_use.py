@@ -7,11 +7,10 @@ import multiprocessing
 import os
 import threading
 
-import pytest
-from toy_items import GOOD, TASK, candidate, descendants, item, settled
-
 import kengine
+import pytest
 from kengine import Engine, Plan, TargetUnavailable, UsageError
+from toy_items import GOOD, TASK, candidate, descendants, item, settled
 
 
 @pytest.fixture(scope="module")

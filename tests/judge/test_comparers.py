@@ -7,7 +7,6 @@ import types
 
 import numpy as np
 import pytest
-
 from kengine import codec
 from kengine.errors import InfraError
 from kengine.judge import comparers

@@ -7,8 +7,8 @@ import time
 
 import pytest
 from kengine import codec, wire
-from kengine.model import CaseView, TensorSpec
 from kengine.device.memory import SharedMemory, supported
+from kengine.model import CaseView, TensorSpec
 
 pytestmark = pytest.mark.device
 

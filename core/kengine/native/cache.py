@@ -46,11 +46,24 @@ def prepare(lanes: int, dialect: Dialect) -> Path:
     modes = [Mode(lanes, dialect == "hip", check, lockstep) for check in (True, False) for lockstep in (False, True)]
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda mode: precompiled_header(mode, folder), modes))
-    _open_to_all(folder)
     load_runtime(library)
+    _prepare_extensions(lanes, dialect, folder)
+    _open_to_all(folder)
     paths.share(str(folder))
     _prepared[:] = [folder]
     return folder
+
+
+def _prepare_extensions(lanes: int, dialect: Dialect, folder: Path) -> None:
+    """The same for extensions of torch, where torch is installed."""
+    import importlib.util
+
+    if importlib.util.find_spec("torch") is None:
+        return
+    from kengine.extension import Settings, warm
+
+    for check in (True, False):
+        warm(Settings(cache=folder, dialect=dialect, lanes=64 if lanes == 64 else 32, check=check))
 
 
 def make_private(workdir: Path) -> Path:
@@ -61,7 +74,8 @@ def make_private(workdir: Path) -> Path:
     if shared.is_dir():
         for part in shared.iterdir():
             link = own / part.name
-            if part.name.startswith(("header-", "libkengine")) and part.suffix != ".lock" and not link.exists():
+            shared_part = not part.name.startswith(("program-", "tmp")) and part.suffix not in (".lock", ".part")
+            if shared_part and not link.exists():
                 link.symlink_to(part)
     return own
 

@@ -18,6 +18,7 @@ from kengine.native.options import host_options
 from kengine.pretence import Figures
 
 if TYPE_CHECKING:
+    from kengine.extension import Extension
     from kengine.simt import DeviceLimits, Program
 
 _CHECKED_SHARE, _FAST_SHARE = 0.3, 0.6
@@ -47,6 +48,7 @@ class Emulator:
         self.timeout_s = timeout_s
         self.exposed = Exposed()
         self.modules: list[EmulatedModule] = []
+        self.extensions: list[Extension] = []
         self.workdir = workdir
         self.folder = cache.make_private(workdir)
         self._spent = 0.0
@@ -55,6 +57,24 @@ class Emulator:
         """A new call of the candidate begins on these arrays: the check mode has its share of the time again."""
         self._spent = 0.0
         self.exposed.forget_under(inputs)
+        mode = observe.current().mode.value
+        for extension in self.extensions[:1]:  # mode and record belong to the process, whichever says so
+            extension.set_mode("noop" if mode == "noop" else "raise" if mode == "raise" else "normal")
+            extension.forget_launches()
+
+    def _end(self) -> None:
+        """A call has ended, well or not: launches that extensions made themselves are counted."""
+        if not self.extensions:
+            return
+        observation = observe.current()
+        records = self.extensions[0].launches()
+        self.extensions[0].set_mode("normal")
+        observation.launches.clear()
+        for record in records:
+            if record.completed:
+                observation.completed(record.kernel, record.grid)
+                observation.checked += self.check
+                observation.unchecked += not self.check
 
     @property
     def check_seconds(self) -> float:
@@ -65,6 +85,17 @@ class Emulator:
     def fast_seconds(self) -> float:
         """Processor seconds of one launch without checks before it is an endless loop."""
         return self.timeout_s * _FAST_SHARE
+
+    @property
+    def launch_seconds(self) -> float:
+        """Processor seconds of one launch of an extension, which has its checks built in or has none."""
+        return self.timeout_s * (_CHECKED_SHARE if self.check else _FAST_SHARE)
+
+    def give_up_checks(self) -> None:
+        """Build what is loaded from now on without checks; for a candidate that takes too long with them."""
+        self.check = False
+        self.extensions.clear()
+        self.modules.clear()
 
     def spend(self, seconds: float) -> None:
         """Take note of processor seconds in check mode."""
@@ -80,13 +111,16 @@ class Emulator:
     def surroundings(self, lenient: bool) -> Iterator[None]:
         """A pretended device for torch, and the facade of CuPy."""
         from kengine.native.cupy import install
+        from kengine.native.inline import replace
         from kengine.pretence import pretend
 
         with ExitStack() as stack:
+            stack.enter_context(replace(self))
             stack.enter_context(install(self, self.candidate.main.text))
             stack.enter_context(
                 pretend(self.figures, poison=True, lenient=lenient, expose=self.exposed.add, refuse=_refuse)
             )
+            stack.callback(self._end)
             yield
 
     def synchronize(self) -> None:

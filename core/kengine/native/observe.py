@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -18,7 +18,8 @@ class LaunchRefused(RuntimeError):
 class Observation:
     """What is under way. faults: what went wrong, kept because a wrapper may swallow the exception.
 
-    checked, unchecked: launches of an emulator that ran with and without its check mode.
+    checked, unchecked: launches of an emulator that ran with and without its check mode. restart: set when the call
+    is to be made anew, with the candidate loaded afresh after calling it.
     """
 
     mode: Mode = Mode.normal
@@ -26,6 +27,7 @@ class Observation:
     faults: list[CandidateFault] = field(default_factory=list)
     checked: int = 0
     unchecked: int = 0
+    restart: Callable[[], None] | None = None
 
     def starts(self, kernel: str) -> bool:
         """Whether a launch of this kernel is to happen. Raises LaunchRefused in mode `raise`."""
@@ -65,10 +67,10 @@ def current() -> Observation:
 
 
 @contextmanager
-def observing(mode: Mode) -> Iterator[Observation]:
+def observing(mode: Mode | Observation) -> Iterator[Observation]:
     """Start a new observation; launches outside any block behave normally."""
     global _current
-    before, _current = _current, Observation(mode)
+    before, _current = _current, mode if isinstance(mode, Observation) else Observation(mode)
     try:
         yield _current
     finally:

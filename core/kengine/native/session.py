@@ -42,10 +42,12 @@ class Session:
     form: Form
     recipe: Recipe | None = None
     python: ModuleType | None = None
+    workdir: Path = Path()
     modules: dict[tuple[str, ...], Module] = field(default_factory=dict)
 
     def load(self, workdir: Path, samples: Sequence[Inputs]) -> None:
         """Import the Python file, or compile the bare one for the dtypes of the samples. Raises CandidateFault."""
+        self.workdir = workdir
         if self.form.is_native:
             if self.candidate.language != self.driver.dialect:
                 other = {"cuda": "CUDA", "hip": "HIP"}
@@ -79,7 +81,21 @@ class Session:
 
     def call(self, inputs: Inputs, mode: Mode) -> Called:
         """Bind and call once, until everything has ended. Raises CandidateFault, also one that was swallowed."""
-        with observe.observing(mode) as seen:
+        saved = _save(inputs) if self.form is Form.inline and self.driver.device == "cpu" else []
+        seen = observe.Observation(mode)
+        try:
+            return self._call(inputs, seen)
+        except CandidateFault:
+            if seen.restart is None:
+                raise
+        seen.restart()
+        for memory, content in saved:
+            memory[:] = content
+        self.load(self.workdir, ())
+        return self._call(inputs, observe.Observation(mode))
+
+    def _call(self, inputs: Inputs, seen: observe.Observation) -> Called:
+        with observe.observing(seen):
             try:
                 with self.driver.surroundings(self._lenient):
                     call = self.bind(inputs)
@@ -197,6 +213,14 @@ def _tensors(inputs: Inputs) -> list[Any]:
 
     found = [*arrays(inputs.args), *arrays(inputs.init_args), *inputs.state.values(), *inputs.destination]
     return [a.as_torch() for a in found]
+
+
+def _save(inputs: Inputs) -> list[tuple[Any, bytes]]:
+    """Copies of all memory that a call may write to."""
+    from kengine.runner.arena import arrays
+
+    found = [*arrays(inputs.args), *arrays(inputs.init_args), *inputs.state.values(), *inputs.destination]
+    return [(memory, bytes(memory)) for a in found if isinstance(memory := a.memory, memoryview)]
 
 
 def _as_cupy(array: Array, device: str) -> Any:

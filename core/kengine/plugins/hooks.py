@@ -1,4 +1,5 @@
-"""The hooks that a backend, a rule pack or an observer may implement, in the order in which they are called.
+"""The hooks that a backend, a rule pack, an observer or a loader may implement, in the order in which they are called;
+that of curation comes last.
 
 A plugin imports `hookimpl` from here, declares `KENGINE_SPEC = (1, 0)`, and defines functions with exactly these names
 and parameters. No defaults and no keyword-only parameters, in specifications or implementations. Hooks run where
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pluggy
 
@@ -32,6 +33,9 @@ from kengine.model import (
     Timing,
     TimingPlan,
 )
+
+if TYPE_CHECKING:
+    from kengine.curate.format import Glimpse, Loader, NearMiss
 
 SPEC_VERSION = (1, 0)
 """Major and minor version of this specification; a plugin declares the one it was written for as KENGINE_SPEC."""
@@ -148,6 +152,14 @@ class Hooks:
         """Observe the record of a stage that just ended.
 
         Runs in: engine. All are called; results are ignored; an exception is logged and never fails the run.
+        """
+
+    @hookspec
+    def kengine_load(self, glimpse: Glimpse) -> Sequence[Loader | NearMiss] | Loader | NearMiss | None:
+        """Recognise a source of samples by its content, for `kengine curate`.
+
+        Runs in: the process of `kengine curate`. All results are collected: the surest offer reads the source, and when
+        there is none, the nearest miss is shown to the user. Must look at the glimpse only; None for a strange source.
         """
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any, Union
 
 from kengine.array import Array
+from kengine.device.memory import SharedMemory
 from kengine.model import TensorSpec
 from kengine.plugins.hooks import Inputs
-from kengine.device.memory import SharedMemory
 
 
 class HostArena:

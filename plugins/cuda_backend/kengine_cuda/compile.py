@@ -58,8 +58,8 @@ def _for_emulator(
         "cuda", limits, EMULATED.figures, candidate, workdir, check=view.sanitize, timeout_s=view.timeout_s
     )
     open_session(candidate, view, target, driver, workdir, samples)
-    found = tuple(KernelResources(name, shared_bytes=m.static_shared(name)) for m in driver.modules for name in m.kernels())
-    return Artifact(target, found, note="emulated; compiled for its companion chips beside it")
+    found = [KernelResources(name, shared_bytes=m.static_shared(name)) for m in driver.modules for name in m.kernels()]
+    return Artifact(target, tuple(found), note="emulated; compiled for its companion chips beside it")
 
 
 def _record(session: Session, sample: Inputs) -> str:

@@ -1,7 +1,7 @@
 """How much of a multiprocessor one kernel fills, and whether a block of it fits at all.
 
 The rules of the CUDA occupancy calculator (cuda_occupancy.h of the CUDA toolkit): registers are given out by warp in
-units of 256, warps in groups of 4, shared memory in units of 128 bytes after 1 KiB that the system keeps for each block.
+units of 256, warps in groups of 4, shared memory in units of 128 bytes after 1 KiB of each block that the system keeps.
 """
 
 from __future__ import annotations

@@ -28,9 +28,8 @@ def describe(binaries: Iterable[Binary], seen: dict[str, Seen], chip: Chip) -> t
                 details |= {"threads": launched.threads, "dynamic_shared": launched.shared}
                 share = occupancy(chip, usage.registers, usage.shared + launched.shared, launched.threads)
             shared = usage.shared + (launched.shared if launched else 0)
-            record = KernelResources(
-                names.get(symbol, symbol), usage.registers, usage.spill_stores + usage.spill_loads, shared, share, details
-            )
+            spills = usage.spill_stores + usage.spill_loads
+            record = KernelResources(names.get(symbol, symbol), usage.registers, spills, shared, share, details)
             if record not in found:
                 found.append(record)
     return tuple(found)

@@ -60,7 +60,8 @@ def _emulator(versions: dict[str, str]) -> TargetInfo:
     reasons = {"time": "an emulator has no time of its own; time on a device"}
     if problem:
         reasons |= {"compile": problem, "launch": problem}
-    companions = () if find_places().problem else (Target(BACKEND, EMULATED.arch),)
+    no_chips = find_places().problem
+    companions = () if no_chips else (Target(BACKEND, EMULATED.arch),)
     return TargetInfo(
         CPU,
         emulated=True,
@@ -71,7 +72,7 @@ def _emulator(versions: dict[str, str]) -> TargetInfo:
         preload=_PRELOAD,
         companions=companions,
         versions=versions,
-        note="kengine's SIMT emulator, 32 lanes" + ("" if companions else f"; not compiled for chips: {find_places().problem}"),
+        note="kengine's SIMT emulator, 32 lanes" + (f"; not compiled for chips: {no_chips}" if no_chips else ""),
     )
 
 
@@ -113,8 +114,10 @@ def _missing_compiler() -> str:
 
 
 def _no_device(chip: Chip, local: dict[str, Any]) -> str:
-    found = f"the device here is {local['name']} (sm_{''.join(map(str, local['capability']))})" if local else "no CUDA device"
-    return f"{found}; needs {chip.needs}"
+    if not local:
+        return f"no CUDA device; needs {chip.needs}"
+    arch = "sm_" + "".join(map(str, local["capability"]))
+    return f"the device here is {local['name']} ({arch}); needs {chip.needs}"
 
 
 def _version(name: str) -> str:

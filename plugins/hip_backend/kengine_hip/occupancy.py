@@ -48,5 +48,16 @@ def occupancy(chip: Chip, vector: int, scalar: int, shared: int, threads: int) -
     return min(1.0, waves / chip.waves) if waves > 0 else None
 
 
+def refusal(chip: Chip, most_threads: int, threads: int, shared: int) -> str:
+    """Why a chip refuses a launch, "" when it does not. most_threads: of a work-group, as the kernel was compiled."""
+    if threads > most_threads:
+        return f"{threads} threads in a block; the kernel was compiled for at most {most_threads}"
+    if not threads:
+        return "a block without threads"
+    if shared > chip.lds:
+        return f"{shared} bytes of local memory for a block; {chip.arch} has {chip.lds}"
+    return ""
+
+
 def _up(value: int, unit: int) -> int:
     return -(-value // unit) * unit

@@ -14,7 +14,7 @@ from kengine.native import observe
 from kengine.native.driver import Configuration, Dialect, Unit
 from kengine.pretence import Figures
 
-from kengine_hip import code_object, diagnostics, source
+from kengine_hip import code_object, diagnostics, occupancy, source
 from kengine_hip.chips import Chip
 from kengine_hip.code_object import KernelCode
 from kengine_hip.compiler import CodeObject, Refused, compile_source
@@ -44,7 +44,14 @@ class Offline:
         return figures_of(self.chip)
 
     def begin(self, inputs: Iterable[Any] = ()) -> None:
-        """A new call of the candidate begins."""
+        """Nothing depends on the call."""
+
+    def end(self) -> None:
+        """Nothing depends on it."""
+
+    def give_up_checks(self) -> bool:
+        """There are none."""
+        return False
 
     def build(self, unit: Unit) -> OfflineModule:
         """Compile a source. Raises CandidateFault (compile_failed, unsupported)."""
@@ -53,7 +60,7 @@ class Offline:
         except Refused as refusal:
             fault = diagnostics.explain(refusal.log, unit, self.chip, self.candidate.main.path)
             raise observe.current().failed(fault) from None
-        module = OfflineModule(unit, code_object.read_kernels(compiled.data), compiled.waves)
+        module = OfflineModule(self.chip, unit, code_object.read_kernels(compiled.data), compiled.waves)
         self.modules.append(module)
         return module
 
@@ -94,10 +101,12 @@ class Offline:
 class OfflineModule:
     """What one source was compiled to, and the launches that were asked for."""
 
+    chip: Chip
     unit: Unit
     code: tuple[KernelCode, ...]
     waves: dict[str, int]
     configurations: dict[str, list[Configuration]] = field(default_factory=dict)
+    variables: dict[str, Any] = field(default_factory=dict)
 
     def kernels(self) -> tuple[str, ...]:
         """Names of the kernels as they are written."""
@@ -120,6 +129,12 @@ class OfflineModule:
                 CandidateFault("launch_failed",
                                f"{name} takes {len(kernel.arguments)} arguments, {len(arguments)} given")
             )  # fmt: skip
+        threads = configuration.block[0] * configuration.block[1] * configuration.block[2]
+        problem = occupancy.refusal(self.chip, kernel.threads, threads, kernel.shared + configuration.shared)
+        if problem:
+            raise observation.failed(
+                CandidateFault("launch_failed", f"launch limit: {problem} [kernel {name}, {self.chip.arch}]")
+            )
         self.configurations.setdefault(kernel.name, []).append(configuration)
         observation.completed(name, configuration.grid)
 
@@ -128,8 +143,15 @@ class OfflineModule:
         return None
 
     def symbol(self, name: str) -> tuple[int, int]:
-        """Raises KeyError: nothing is loaded."""
-        raise KeyError(f"{name}: nothing is loaded where there is no device")
+        """Address and size of memory that stands in for a device variable; nothing ever reads it."""
+        import numpy as np
+
+        if name not in self.variables:
+            if name not in self.unit.text:
+                raise KeyError(name)
+            self.variables[name] = np.zeros(1 << 16, np.uint8)
+        memory = self.variables[name]
+        return int(memory.ctypes.data), int(memory.nbytes)
 
     def static_shared(self, name: str) -> int:
         """Bytes of the shared variables that a kernel declares itself."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kengine.model import Capability, Target, TargetInfo
+from kengine.native.cache import VARIABLE, shared_folder
 from kengine.plugins.probe import probe
 
 from kengine_hip import toolchain
@@ -60,7 +61,7 @@ def _emulator(name: str, chip: Chip, versions: dict[str, str], compiles: bool) -
         capabilities=() if missing else (Capability.compile, Capability.launch),
         reasons=reasons,
         device="cpu",
-        environ=_ONE_THREAD,
+        environ={**_ONE_THREAD, VARIABLE: str(shared_folder())},
         preload=("torch", "numpy"),
         companions=(Target(BACKEND, chip.arch),) if compiles else (),
         versions=versions,

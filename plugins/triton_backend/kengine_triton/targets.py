@@ -53,6 +53,11 @@ def list_targets() -> tuple[TargetInfo, ...]:
     return (_interpreter(missing, versions), *(_chip(chip, missing, versions, local) for chip in chips))
 
 
+def is_local(target: Target) -> bool:
+    """Whether a target is the device of this machine."""
+    return target.arch == _local_device().get("arch")
+
+
 def _interpreter(missing: str, versions: dict[str, str]) -> TargetInfo:
     reasons = {"time": "an emulator has no time of its own; time on a device"}
     if missing:

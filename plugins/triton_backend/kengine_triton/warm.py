@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from kengine.model import Mode, Target
 
-from kengine_triton import observe
+from kengine_triton import observe, targets
 from kengine_triton.chips import EMULATED, Chip, find
 
 
@@ -19,6 +21,8 @@ def warm_up(target: Target) -> bool:
     chip = find(target.arch)
     if chip is not None:
         _compile(chip)
+        if targets.is_local(target):
+            _build_driver(chip)
     return True
 
 
@@ -37,6 +41,16 @@ def open_device(target: Target) -> bool:
     increment[(1,)](x, 16, BLOCK=16)
     torch.cuda.synchronize()
     return True
+
+
+def _build_driver(chip: Chip) -> None:
+    """Build and load Triton's glue to the vendor's driver, which runs a C compiler for about a second and touches no
+    device; every fork has it then. Where it cannot be built the forks try for themselves, and say what is wrong."""
+    from triton.backends import backends
+    from triton.runtime import driver
+
+    with suppress(Exception):
+        driver.set_active(backends["amd" if chip.is_amd else "nvidia"].driver())
 
 
 def _interpret() -> None:

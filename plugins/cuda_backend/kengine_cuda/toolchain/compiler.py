@@ -18,9 +18,13 @@ from kengine_cuda.toolchain import device_text, nvcc, nvrtc
 from kengine_cuda.toolchain.places import Places, find_places
 from kengine_cuda.toolchain.ptxas import Usage, plain_name, read_usage
 
-_KEPT = re.compile(r"(?:-D|-U|--define-macro=|--undefine-macro=|-?-use_fast_math|-?-fmad=|-?-ftz=|-?-prec-(?:div|sqrt)=|"
-                   r"-?-maxrregcount=|-?-extra-device-vectorization|-?-restrict|-dlcm=)")  # fmt: skip
-_ERROR = re.compile(r"^(?P<file>[^\s(]+)\((?P<line>\d+)\): (?:catastrophic )?error\s*:?\s*(?:#\S+ )?(?P<text>.*)$", re.M)
+_KEPT = re.compile(
+    r"(?:-D|-U|--define-macro=|--undefine-macro=|-?-use_fast_math|-?-fmad=|-?-ftz=|-?-prec-(?:div|sqrt)=|"
+    r"-?-maxrregcount=|-?-extra-device-vectorization|-?-restrict|-dlcm=)"
+)
+_ERROR = re.compile(
+    r"^(?P<file>[^\s(]+)\((?P<line>\d+)\): (?:catastrophic )?error\s*:?\s*(?:#\S+ )?(?P<text>.*)$", re.MULTILINE
+)
 _PTXAS_ERROR = re.compile(r"^ptxas (?:error|fatal)\s*:\s*(?P<text>.*)$", re.M)
 
 
@@ -62,7 +66,7 @@ def _with_nvrtc(unit: Unit, chip: Chip, places: Places, plain: bool) -> Binary:
     options = [f"-arch={chip.arch}", "--ptxas-options=-v"]
     options += [*_options(unit.options), *(f"-I{folder}" for folder in places.includes)]
     if not plain:
-        options.append("--pre-include=kengine_prelude.h")
+        options.append(f"--pre-include={device_text.PRELUDE}")
     headers = {} if plain else device_text.HEADERS
     made = nvrtc.compile_source(places.nvrtc, text, unit.filename, options, unit.instances, headers)
     usage = read_usage(made.log)

@@ -7,24 +7,42 @@ import re
 from kengine.simt.lexer import blank, closing
 
 _HOST_HEADERS = re.compile(
-    r"^[ \t]*#[ \t]*include[ \t]*<(?:torch/|ATen/|c10/|pybind11/|Python\.h|vector|string|iostream|sstream|fstream|memory|"
-    r"chrono|thread|mutex|map|unordered_map|set|functional|stdexcept|cstdlib|stdlib\.h|cassert|assert\.h|iomanip|random|"
-    r"cuda_runtime_api\.h|cuda_profiler_api\.h|cuda\.h|cublas_v2\.h|time\.h|ctime|cstring|string\.h)[^\n]*$",
+    r"^[ \t]*#[ \t]*include[ \t]*<(?:torch/|ATen/|c10/|pybind11/|Python\.h|vector|string|iostream|sstream|fstream|"
+    r"memory|chrono|thread|mutex|map|unordered_map|set|functional|stdexcept|cstdlib|stdlib\.h|cassert|assert\.h|"
+    r"iomanip|random|cuda_runtime_api\.h|cuda_profiler_api\.h|cuda\.h|cublas_v2\.h|time\.h|ctime|cstring|string\.h)"
+    r"[^\n]*$",
     re.MULTILINE,
 )
+_FLOAT = """#define FLT_MAX 3.402823466e+38F
+#define FLT_MIN 1.175494351e-38F
+#define FLT_EPSILON 1.192092896e-07F
+#define DBL_MAX 1.7976931348623158e+308
+#define DBL_EPSILON 2.2204460492503131e-16
+"""
+_LIMITS = """#define INT_MAX 2147483647
+#define INT_MIN (-2147483647 - 1)
+#define UINT_MAX 4294967295U
+"""
+_INTEGERS = """typedef signed char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef long int64_t;
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef unsigned int uint32_t;
+typedef unsigned long uint64_t;
+"""
+PRELUDE = "kengine_prelude.h"
 HEADERS = {
-    "stdint.h": "", "cstdint": "", "stddef.h": "", "cstddef": "", "stdio.h": "", "cstdio": "", "math.h": "", "cmath": "",
-    "float.h": "#define FLT_MAX 3.402823466e+38F\n#define FLT_MIN 1.175494351e-38F\n#define FLT_EPSILON 1.192092896e-07F\n"
-    "#define DBL_MAX 1.7976931348623158e+308\n#define DBL_EPSILON 2.2204460492503131e-16\n",
-    "limits.h": "#define INT_MAX 2147483647\n#define INT_MIN (-2147483647 - 1)\n#define UINT_MAX 4294967295U\n",
-    "kengine_prelude.h": "typedef signed char int8_t;\ntypedef short int16_t;\ntypedef int int32_t;\n"
-    "typedef long int64_t;\ntypedef unsigned char uint8_t;\ntypedef unsigned short uint16_t;\n"
-    "typedef unsigned int uint32_t;\ntypedef unsigned long uint64_t;\n",
-}  # fmt: skip
-HEADERS["cfloat"], HEADERS["climits"] = HEADERS["float.h"], HEADERS["limits.h"]
-HEADERS |= {"limits": "#include <cuda/std/limits>\nnamespace std { using cuda::std::numeric_limits; }\n",
-            "type_traits": "#include <cuda/std/type_traits>\nnamespace std { using namespace cuda::std; }\n",
-            "algorithm": "", "utility": "#include <cuda/std/utility>\nnamespace std { using namespace cuda::std; }\n"}  # fmt: skip
+    **dict.fromkeys(("stdint.h", "cstdint", "stddef.h", "cstddef", "stdio.h", "cstdio", "math.h", "cmath"), ""),
+    **dict.fromkeys(("float.h", "cfloat"), _FLOAT),
+    **dict.fromkeys(("limits.h", "climits"), _LIMITS),
+    "algorithm": "",
+    "limits": "#include <cuda/std/limits>\nnamespace std { using cuda::std::numeric_limits; }\n",
+    "type_traits": "#include <cuda/std/type_traits>\nnamespace std { using namespace cuda::std; }\n",
+    "utility": "#include <cuda/std/utility>\nnamespace std { using namespace cuda::std; }\n",
+    PRELUDE: _INTEGERS,
+}
 """Headers that are found although NVRTC has none, as far as device code needs them."""
 
 _DEVICE = re.compile(r"__(?:global|device|constant|managed|host)__")
@@ -76,6 +94,7 @@ def _host_functions(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _is_host_function(head: str) -> bool:
-    if not re.search(r"\)\s*(?:const|noexcept|->[\w:<>\s]+|:[^:].*)?\s*$", head, re.DOTALL) or "=" in head.split("(")[0]:
+    is_function = re.search(r"\)\s*(?:const|noexcept|->[\w:<>\s]+|:[^:].*)?\s*$", head, re.DOTALL) is not None
+    if not is_function or "=" in head.split("(")[0]:
         return False
     return not _DEVICE.search(head) and re.search(r"\bconstexpr\b", head) is None

@@ -31,7 +31,8 @@ from kengine_nki.lint.tiles import find_tiles
 
 _PACKAGES = ("kengine_nki",)
 _INNER = frozenset({"storage", "array", "_array", "tag_array", "mark", "gather", "covers_storage", "par", "irregular"})
-_DEEP = frozenset({"storage", "tag_array", "_array", "covers_storage"})
+_DEEP = frozenset({"tag_array", "_array", "covers_storage"})
+_OF_STORAGE = frozenset({"bytes", "tags", "filled", "poison", "uniform", "dirty", "region", "first"})
 
 
 def check(source: SourceTree, context: Context) -> Iterator[Hit]:
@@ -46,12 +47,29 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
         if any(is_within(m, _PACKAGES) for m in modules):
             yield hit(statement, "imports the interpreter that judges this kernel; use the functions of nki")
     tiles, inside = find_tiles(source), device_nodes(source)
-    for node in source.find(ast.Attribute):
-        if node not in inside or node.attr not in _INNER:
+    for place in source.live:
+        if place not in inside:
             continue
-        tile = tiles.of(node.value)
-        if tile is not None and (not tile.parameter or node.attr in _DEEP):
-            yield hit(node, f"{node.attr!r} is no part of NKI but of the interpreter's tensors; use instructions")
+        base, member = _member(source, place)
+        tile = tiles.of(base) if member in _INNER else None
+        if tile is None or (tile.parameter and member not in _DEEP and not _is_storage(source, place, member)):
+            continue
+        yield hit(place, f"{member!r} is no part of NKI but of the interpreter's tensors; use instructions")
+
+
+def _member(source: SourceTree, node: ast.AST) -> tuple[ast.expr | None, str]:
+    """The object and the member of `tile.storage` and of `getattr(tile, "storage")`."""
+    if isinstance(node, ast.Attribute):
+        return node.value, node.attr
+    if isinstance(node, ast.Call) and len(node.args) > 1 and "builtins.getattr" in source.resolve(node.func):
+        return node.args[0], source.fold(node.args[1]) or ""
+    return None, ""
+
+
+def _is_storage(source: SourceTree, node: ast.AST, member: str) -> bool:
+    """Whether `x.storage` of an argument, which may be any object, is asked for what only a tensor's storage has."""
+    parent = source.parents.get(node)
+    return member == "storage" and isinstance(parent, ast.Attribute) and parent.attr in _OF_STORAGE
 
 
 RULE = Rule("KN108", "reads-interpreter", "reject", check, __doc__)

@@ -1,8 +1,8 @@
 """A finished kernel of the vendor's libraries is called.
 
 What it does:
-Finds uses of kernels of `nkilib`, `neuronxcc.nki.kernels` and its private siblings, and of Neuron's framework packages.
-Helpers of `nkilib.core.utils` are not meant.
+Finds uses of kernels of `nkilib`, of the samples' package, of `neuronxcc.nki._pre_prod_kernels` and of
+`neuronx_distributed.kernels`, besides those that KE116 knows. Helpers of `nkilib.core.utils` are not meant.
 
 Why is this bad:
 The candidate then does no work of its own; its verdict is one about the library.
@@ -25,9 +25,7 @@ from kengine.lint.rule import Context, Hit, Rule, hit
 from kengine.lint.source import SourceTree
 
 _KERNELS = (
-    "nkilib", "nkilib_src", "nki_samples", "neuronxcc.nki._pre_prod_kernels", "neuronxcc.nki.kernels", "nki.kernels",
-    "neuronxcc.nki._private_kernels", "neuronx_distributed", "neuronx_distributed_inference",
-    "neuronx_distributed_training", "optimum.neuron", "transformers_neuronx",
+    "nkilib", "nkilib_src", "nki_samples", "neuronxcc.nki._pre_prod_kernels", "neuronx_distributed.kernels",
 )  # fmt: skip
 _HELPERS = ("nkilib.core.utils", "nkilib_src.nkilib.core.utils", "nkilib.experimental.utils")
 

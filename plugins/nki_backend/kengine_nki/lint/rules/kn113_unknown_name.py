@@ -1,7 +1,7 @@
 """A name that the NKI module does not have.
 
 What it does:
-Compares names of `nki.isa`, `nki.language`, `nki` and of their enumerations with the official list of the generation
+Compares names of `nki.isa`, `nki.language` and of their enumerations with the official list of the generation
 that the file imports, and offers the nearest ones.
 
 Why is this bad:
@@ -26,12 +26,6 @@ from kengine.lint.source import SourceTree
 from kengine_nki.lint.api import NEWER, Name, class_members, members, split, suggest
 from kengine_nki.lint.history import belongs_to_other, is_removed
 
-_PACKAGE = {
-    "new": ("isa", "language", "collectives", "typing", "compiler", "dtype", "jit", "simulate", "NKIObject",
-            "NkiTensor", "simulator", "framework", "kernels"),
-    "old": ("isa", "language", "typing", "compiler", "jit", "trace", "simulate_kernel", "baremetal", "benchmark",
-            "profile", "tensor", "kernels", "errors"),
-}  # fmt: skip
 _EXTRA = {"isa": ("NKIObject",), "language": ("tensor",)}
 _INSTEAD = {
     "nl.cast": "nisa.tensor_copy into a tile of the other type casts",
@@ -47,6 +41,8 @@ _INSTEAD = {
     "nisa.matmul": "nisa.nc_matmul",
     "nisa.transpose": "nisa.nc_transpose",
     "nki.kernel": "nki.jit",
+    "nki.compile": "nki.jit",
+    "nki.function": "nki.jit",
 }
 """What is meant, for inventions that no spelling leads to."""
 
@@ -73,8 +69,8 @@ def _problem(name: Name) -> str:
     head, _, rest = name.member.partition(".")
     if is_removed(name.generation, name.module, head) or belongs_to_other(name.generation, name.module, head):
         return ""
-    known = members(name.generation, name.module) if name.module else _PACKAGE[name.generation]
-    if head.startswith("__"):
+    known = members(name.generation, name.module) if name.module else ()
+    if head.startswith("_") or (not name.module and name.short not in _INSTEAD):
         return ""
     if head not in (*known, *_EXTRA.get(name.module, ())):
         short = Name(name.generation, name.module, head).short

@@ -35,13 +35,14 @@ from kengine_nki.lint.writes import written_names
 def check(source: SourceTree, context: Context) -> Iterator[Hit]:
     """Look at returns of kernels."""
     tiles = find_tiles(source)
-    called = {n.func.id for n in source.nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+    kernels = find_kernels(source)
+    inner = {n.func.id for n in kernels.bodies if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
     devices = {c.node for c in find_calls(source)}
     live = set(source.live)
-    for kernel in find_kernels(source).functions:
+    for kernel in kernels.functions:
         nodes = list(own_nodes(kernel))
-        if kernel not in live:
-            continue
+        if kernel not in live or kernel.name in inner:
+            continue  # a kernel that another kernel calls hands tiles back to it
         values = [n.value for n in nodes if isinstance(n, ast.Return) and n.value is not None]
         generation = generation_of(source, kernel)
         for value in values:
@@ -56,7 +57,7 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
                 elif generation == "new" and tile.made is not None and tile.memory in ("hbm", "private_hbm"):
                     yield hit(part, f"a kernel returns tensors in shared_hbm, this lies in {tile.memory}")
         works = any(n in devices for n in nodes)
-        empty = generation == "new" and not values and works and kernel.name not in called
+        empty = generation == "new" and not values and works
         if empty and not written_names(source, kernel) & set(parameters(kernel)):
             yield hit(kernel, f"kernel {kernel.name!r} returns nothing; return the nl.shared_hbm tensor it writes")
 

@@ -1,0 +1,118 @@
+"""Stage `load`: every source in turn, each row a sample with a name of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from kengine.curate import format as formats
+from kengine.curate.record import Loss, Outcome, Sample, drop, evolve
+from kengine.curate.settings import Source
+from kengine.curate.stage import Context, Stage
+from kengine.curate.taskbook import TaskBook
+from kengine.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Load:
+    """[load]: licenses: keep only samples under one of these (as the source says them, case aside); empty keeps all."""
+
+    licenses: tuple[str, ...] = ()
+
+
+def build(section: Load, context: Context) -> Stage:
+    """The stage. Raises UsageError at once for a source that is not there or that no loader knows."""
+    settings = context.settings
+    opened = [open_source(source, settings.base) for source in settings.sources]
+    _check_unchanged(opened, context)
+
+    def run(start: int) -> Iterator[Outcome]:
+        every = (outcome for each in opened for outcome in each.read(section))
+        return islice(every, start, None)
+
+    return Stage("load", "source", run)
+
+
+def load(sources: Sequence[Source], base: Path, section: Load | None = None) -> Iterator[Outcome]:
+    """Read sources outside a run. Raises UsageError."""
+    for each in [open_source(source, base) for source in sources]:
+        yield from each.read(section or Load())
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A source whose loader is known."""
+
+    source: Source
+    path: Path
+    loader: formats.Loader
+    tasks: TaskBook
+
+    def read(self, section: Load) -> Iterator[Outcome]:
+        """Its samples and losses, completed by what the source's table says."""
+        for number, outcome in enumerate(self.loader.read()):
+            if self.source.limit is not None and number >= self.source.limit:
+                return
+            yield self._complete(outcome, section)
+
+    def _complete(self, outcome: Outcome, section: Load) -> Outcome:
+        name = self.source.name
+        if isinstance(outcome, Loss):
+            return Loss(f"{name}:{outcome.uid}", outcome.reason, outcome.detail, "", "", {"source": name})
+        source = self.source
+        task, problem = self.tasks.find(outcome)
+        sample = evolve(
+            outcome,
+            uid=f"{name}:{outcome.origin}",
+            source=name,
+            task=task,
+            group=outcome.group or (self.tasks.digest(task) if task is not None else ""),
+            backend=outcome.backend or source.backend,
+            license=outcome.license or source.license or (task.spec.license if task else ""),
+            model=outcome.model or source.model,
+        )
+        if source.role == "tasks":
+            sample = evolve(sample, files=(), completion="", reasoning="")
+        if problem:
+            return drop(sample, "no_task", problem)
+        if section.licenses and sample.license.lower() not in {text.lower() for text in section.licenses}:
+            return drop(sample, "license", f"its license is {sample.license or 'not given'!r}")
+        return sample
+
+
+def open_source(source: Source, base: Path) -> Opened:
+    """Find the loader of a source. Raises UsageError naming the source."""
+    path = (base / source.path).expanduser()
+    try:
+        loader = formats.find(formats.look(path), source.format)
+        tasks = TaskBook(base / source.tasks if source.tasks else None, path.parent if path.is_file() else path)
+    except UsageError as error:
+        raise UsageError(f"source {source.name}: {error}") from error
+    return Opened(source, path, loader, tasks)
+
+
+def _check_unchanged(opened: Iterable[Opened], context: Context) -> None:
+    """A run goes on by position, so its sources must be what they were."""
+    if context.store is None:
+        return
+    for each in opened:
+        key, now = f"source {each.source.name}", _state(each.path)
+        before = context.store.meta(key)
+        if before is None:
+            context.store.set_meta(key, now)
+        elif before != now and not context.store.segment(0).done:
+            raise UsageError(
+                f"source {each.source.name}: {each.path} has changed since the run in {context.folder} began, "
+                "and that run is not done with it; --fresh begins anew"
+            )
+
+
+def _state(path: Path) -> str:
+    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+    stats = [f.stat() for f in files]
+    return f"{len(files)} files, {sum(s.st_size for s in stats)} bytes, {max(s.st_mtime_ns for s in stats)}"
+
+
+__all__ = ["Load", "Opened", "Sample", "build", "load", "open_source"]

@@ -1,0 +1,109 @@
+"""`torch.utils.cpp_extension.load_inline` and `load` for candidates on the emulator: light extensions, watched."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from kengine.errors import CandidateFault
+from kengine.native import faults, observe
+from kengine.native.lines import LineMap, locate
+
+if TYPE_CHECKING:
+    from kengine.extension import Extension
+    from kengine.native.emulator import Emulator
+
+
+@contextmanager
+def replace(driver: Emulator) -> Iterator[None]:
+    """Inside the block, and for what was imported in it, extensions are built for the emulator of a driver."""
+    from torch.utils import cpp_extension
+
+    before = cpp_extension.load_inline, cpp_extension.load
+    cpp_extension.load_inline = functools.partial(_build, driver, "load_inline")
+    cpp_extension.load = functools.partial(_build, driver, "load")
+    try:
+        yield
+    finally:
+        cpp_extension.load_inline, cpp_extension.load = before
+
+
+def _build(driver: Emulator, how: str, *args: Any, **kwargs: Any) -> Extension:
+    from kengine import extension
+    from kengine.simt import SimtError
+
+    settings = extension.Settings(
+        cache=driver.folder, tools=driver.folder, dialect=driver.dialect, lanes=64 if driver.limits.lanes == 64 else 32,
+        check=driver.check, limits=driver.limits, arch=driver.limits.name, launch_seconds=driver.launch_seconds,
+    )  # fmt: skip
+    texts = _texts(args, kwargs)
+    try:
+        made: Extension = getattr(extension, how)(*args, settings=settings, **kwargs)
+    except CandidateFault as fault:
+        raise observe.current().failed(_place(fault, texts, driver)) from None
+    except SimtError as error:
+        found = _maps(texts, driver)[-1] if texts else locate("", driver.candidate.main.text)
+        problem = faults.from_simt(error, "cuda_sources.cu", found, driver.candidate.main.path)
+        raise observe.current().failed(problem) from None
+    for name, value in list(vars(made).items()):
+        if callable(value) and not name.startswith("_"):
+            setattr(made, name, _watched(value, made, driver))
+    driver.extensions.append(made)
+    return made
+
+
+def _watched(function: Callable[..., Any], extension: Extension, driver: Emulator) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        from kengine.simt import KernelFault, SimtError
+
+        observation = observe.current()
+        try:
+            return function(*args, **kwargs)
+        except KernelFault as error:
+            if error.fault.kind.value == "endless_loop" and driver.check:
+                # With its checks built in it may only be slow.
+                observation.restart = driver.give_up_checks
+            raise observation.failed(translate(error, extension, driver)) from None
+        except SimtError as error:
+            if type(error).__name__ == "LaunchRefused":
+                raise observe.LaunchRefused(str(error)) from None
+            raise observation.failed(translate(error, extension, driver)) from None
+
+    return call
+
+
+def translate(error: Any, extension: Extension, driver: Emulator) -> CandidateFault:
+    """The fault behind what a function of an extension raised, with the candidate's line."""
+    source = extension.program.source if extension.program else ""
+    name = extension.program.filename if extension.program else "cuda_sources.cu"
+    return faults.from_simt(error, name, locate(source, driver.candidate.main.text), driver.candidate.main.path)
+
+
+def _texts(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, str]:
+    """The sources of a call of load_inline, by the names that messages give them."""
+    given = {"cpp_sources": args[1] if len(args) > 1 else kwargs.get("cpp_sources"),
+             "cuda_sources": args[2] if len(args) > 2 else kwargs.get("cuda_sources")}  # fmt: skip
+    return {
+        name: value if isinstance(value, str) else "\n".join(map(str, value)) for name, value in given.items() if value
+    }
+
+
+def _maps(texts: dict[str, str], driver: Emulator) -> list[LineMap]:
+    return [locate(text, driver.candidate.main.text) for text in texts.values()]
+
+
+def _place(fault: CandidateFault, texts: dict[str, str], driver: Emulator) -> CandidateFault:
+    """The same fault with lines of the candidate's file instead of its sources'."""
+    match = re.match(r"(cpp_sources|cuda_sources):(\d+): ", fault.message)
+    if match is None or match[1] not in texts:
+        return CandidateFault(fault.status, fault.message, fault.log, 0)
+    lines = locate(texts[match[1]], driver.candidate.main.text)
+    line = lines.line(int(match[2]))
+    at = f" (line {line})" if line else ""
+    suffix = "cpp" if match[1] == "cpp_sources" else "cu"
+    log = faults.renumber(fault.log, f"{match[1]}.{suffix}", lines, driver.candidate.main.path)
+    return CandidateFault(fault.status, f"{match[1]}: {fault.message[match.end():]}{at}", log, line)
