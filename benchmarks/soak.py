@@ -19,15 +19,33 @@ COUNT = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
 TARGET = sys.argv[2] if len(sys.argv) > 2 else "triton:interpret"
 
 
+def descendants() -> int:
+    """Count the processes below this one."""
+    parents = {}
+    for place in Path("/proc").iterdir():
+        if place.name.isdigit():
+            try:
+                parents[int(place.name)] = int((place / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+    found, before = {os.getpid()}, 0
+    while len(found) > before:
+        before = len(found)
+        found |= {pid for pid, parent in parents.items() if parent in found}
+    return len(found) - 1
+
+
 def measure() -> dict[str, int]:
     """Count what could leak."""
-    children = subprocess.run(["ps", "-eo", "pid="], capture_output=True, text=True, check=True).stdout.split()
     status = Path("/proc/self/status").read_text()
     result = {
-        "processes": len(children),
+        "processes": descendants(),
         "descriptors": len(os.listdir("/proc/self/fd")),
         "shared": len(os.listdir("/dev/shm")),
-        "temporary": sum(len(files) + len(folders) for _, folders, files in os.walk(tempfile.gettempdir())),
+        "temporary": sum(
+            1 + sum(len(files) + len(folders) for _, folders, files in os.walk(place))
+            for place in Path(tempfile.gettempdir()).glob("kengine-*")
+        ),
         "resident_mb": int(status.split("VmRSS:")[1].split()[0]) // 1024,
     }
     if not TARGET.endswith("interpret"):

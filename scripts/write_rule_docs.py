@@ -25,14 +25,16 @@ This page is written by `scripts/write_rule_docs.py`.
 
 def render() -> str:
     """The whole page."""
+    from kengine_nki.lint.rules import RULES as NKI
     from kengine_triton.lint.rules import RULES as TRITON
 
+    every = (*RULES, *TRITON, *NKI)
     parts = [INTRODUCTION, "| code | name | severity |\n|---|---|---|"]
-    for rule in (*RULES, *TRITON):
+    for rule in every:
         anchor = f"{rule.code} {rule.name}".lower().replace(" ", "-")
         parts[-1] += f"\n| [{rule.code}](#{anchor}) | {rule.name} | {rule.severity} |"
     parts[-1] += "\n"
-    parts += [_page(rule) for rule in (*RULES, *TRITON)]
+    parts += [_page(rule) for rule in every]
     return "\n".join(parts)
 
 

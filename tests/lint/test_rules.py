@@ -10,11 +10,12 @@ from kengine.lint.rule import SECTIONS, Rule
 from kengine.lint.rules import RULES
 from kengine.lint.runner import RULE_FAILED, run
 from kengine.model import Candidate, SourceFile, Target, Task
+from kengine_nki.lint import RULES as NKI
 from kengine_triton.lint import RULES as TRITON
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = Path(__file__).with_name("fixtures")
-EVERY = (*RULES, *TRITON)
+EVERY = (*RULES, *TRITON, *NKI)
 TASK = Task(
     "rmsnorm",
     "function",
@@ -26,8 +27,11 @@ TARGET = Target("triton", "interpret")
 
 
 def find(text: str, rules: tuple[Rule, ...] = EVERY, entry: str = "candidate") -> list[tuple[str, str, int]]:
+    """Findings in a text; a fixture may name its target in the first line, `# target: nki:trn1`."""
+    named = re.match(r"# target: (\S+)", text)
+    target = Target.parse(named[1]) if named else TARGET
     candidate = Candidate((SourceFile("k.py", text),), entry)
-    return [(f.code, f.severity, f.line) for f in run(candidate, TASK, TARGET, rules).findings]
+    return [(f.code, f.severity, f.line) for f in run(candidate, TASK, target, rules).findings]
 
 
 @pytest.mark.parametrize("rule", EVERY, ids=lambda rule: rule.code)
@@ -49,16 +53,18 @@ def test_rule(rule: Rule) -> None:
 
 
 def test_codes_are_used_once_and_in_order() -> None:
-    for rules in (RULES, TRITON):
+    for rules in (RULES, TRITON, NKI):
         codes = [rule.code for rule in rules]
         assert codes == sorted(set(codes))
     assert {rule.code[:2] for rule in RULES} == {"KE"} and {rule.code[:2] for rule in TRITON} == {"KT"}
+    assert {rule.code[:3] for rule in NKI} == {"KN1"}
 
 
 def test_every_module_is_listed() -> None:
     core = {p.name[:5].upper() for p in (ROOT / "core/kengine/lint/rules").glob("ke*.py")}
     pack = {p.name[:5].upper() for p in (ROOT / "plugins/triton_backend/kengine_triton/lint/rules").glob("kt*.py")}
-    assert core | pack == {rule.code for rule in EVERY}
+    nki = {p.name[:5].upper() for p in (ROOT / "plugins/nki_backend/kengine_nki/lint/rules").glob("kn*.py")}
+    assert core | pack | nki == {rule.code for rule in EVERY}
 
 
 @pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.py")), ids=lambda p: p.stem)
