@@ -10,13 +10,12 @@ import time
 from dataclasses import replace
 
 import pytest
-from served import real_verdict
-from toy_items import GOOD, candidate, descendants, item, settled
-
 from kengine import InfraError, Plan, TargetUnavailable, TaskError, UsageError, WorkerLost
 from kengine.client import Client, DeadlineExceeded, Settings, shared
 from kengine.client.client import KengineWarning, close_shared
 from kengine.server.protocol import Answer
+from served import real_verdict
+from toy_items import GOOD, candidate, descendants, item, settled
 
 
 class Scripted:
@@ -193,7 +192,7 @@ def test_in_this_process():
 
 
 def test_a_candidate_that_hangs_is_at_fault_before_the_time_is_over():
-    settings = Settings(target="toy:cpu", workers=1, plan=Plan(cases=1), deadline_s=4.0)
+    settings = Settings(target="toy:cpu", workers=1, plan=Plan(cases=1), deadline_s=16.0)
     with Client(settings) as client:
         (verdict,) = client.judge([item(candidate("while True: pass"))])
     assert verdict.status == "timed_out", "a longer launch_timeout_s would have masked it"

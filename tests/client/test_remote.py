@@ -11,15 +11,14 @@ import pytest
 pytest.importorskip("fastapi", reason="needs FastAPI (pip install 'kernel-engine[server]')")
 pytest.importorskip("httpx", reason="needs httpx (pip install 'kernel-engine[server]')")
 
-from served import StubEngine, desk_of, running
-from toy_items import GOOD, item
-
 from kengine import UsageError
 from kengine.client import Client, DeadlineExceeded, Settings
 from kengine.client import remote as remote_module
 from kengine.client.client import KengineWarning
 from kengine.server import app as app_module
 from kengine.server.app import Door
+from served import StubEngine, desk_of, running
+from toy_items import GOOD, item
 
 
 @pytest.fixture
@@ -81,7 +80,7 @@ def test_a_slow_item_does_not_hold_up_the_others():
 
 def test_a_full_queue_is_waited_for():
     engine = StubEngine(workers=2, delay_s=0.01)
-    with running(desk_of(engine, queue=8), Door(max_batch=4)) as url, Client(Settings(url=url)) as client:
+    with running(desk_of(engine, room=8), Door(max_batch=4)) as url, Client(Settings(url=url)) as client:
         judged = client.judge([item(f"# {n}\n") for n in range(60)])
     assert [j.candidate.main.text for j in judged] == [f"# {n}\n" for n in range(60)]
     assert len(engine.seen) == 60
@@ -98,7 +97,8 @@ def test_a_batch_that_is_too_large_is_split_and_an_item_that_is_too_large_is_nam
 def test_no_server(monkeypatch):
     monkeypatch.setattr(remote_module, "_CONNECT_S", 0.5)
     url = f"http://127.0.0.1:{free_port()}"
-    with Client(Settings(url=url)) as client, pytest.raises(remote_module.Unreachable, match=f"no kengine server at {url}.*kengine serve"):
+    said = f"no kengine server at {url}.*kengine serve"
+    with Client(Settings(url=url)) as client, pytest.raises(remote_module.Unreachable, match=said):
         client.judge([item(GOOD)])
 
 
@@ -130,9 +130,13 @@ def test_something_else_is_listening(monkeypatch):
 
 def test_a_server_of_another_version(monkeypatch):
     monkeypatch.setattr(app_module, "SCHEMAS", {**app_module.SCHEMAS, "Verdict": "kengine.verdict/2"})
-    with running(desk_of(StubEngine())) as url, Client(Settings(url=url)) as client:
-        with pytest.raises(UsageError, match="speaks 'kengine.verdict/2'; this is kengine .* speaks 'kengine.verdict/1'"):
-            client.judge([item(GOOD)])
+    said = r"speaks 'kengine\.verdict/2'; this is kengine .* speaks 'kengine\.verdict/1'"
+    with (
+        running(desk_of(StubEngine())) as url,
+        Client(Settings(url=url)) as client,
+        pytest.raises(UsageError, match=said),
+    ):
+        client.judge([item(GOOD)])
 
 
 def test_a_token_is_missing_wrong_or_right(monkeypatch):

@@ -7,7 +7,6 @@ import importlib.util
 from pathlib import Path
 
 import pytest
-
 from kengine.client.client import close_shared
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples"

@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 import textwrap
+import time
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,7 @@ from kengine.lint.rules import RULES as CORE
 from kengine.lint.runner import RULE_FAILED, run
 from kengine.lint.source import SourceTree
 from kengine.model import Candidate, Finding, SourceFile, Target, Task
-from kengine_nki.lint import RULES, lint
-from kengine_nki.lint import api, limits, operators
+from kengine_nki.lint import RULES, api, limits, lint, operators
 from kengine_nki.lint.history import REMOVED
 from kengine_nki.lint.tiles import Tiles
 
@@ -91,7 +91,8 @@ HACKS = {
     ),
     "interpreter imported": (
         "KN108",
-        "def candidate(x):\n    import kengine_nki.sim.session as s\n    s.active_session()\n    return exp_kernel(x)\n",
+        "def candidate(x):\n    import kengine_nki.sim.session as s\n    s.active_session()\n"
+        "    return exp_kernel(x)\n",
     ),
     "bytes behind a tile": (
         "KN108",
@@ -121,7 +122,8 @@ HONEST = {
     "simulate": "def candidate(x):\n    return nki.simulate(exp_kernel)(x)\n",
     "undecorated kernel": (
         "def body(x):\n    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)\n"
-        "    nisa.dma_copy(dst=out, src=x)\n    return out\ndef candidate(x):\n    return nki.simulate(nki.jit(body))(x)\n"
+        "    nisa.dma_copy(dst=out, src=x)\n    return out\n"
+        "def candidate(x):\n    return nki.simulate(nki.jit(body))(x)\n"
     ),
     "jit by call": "def body(x):\n    return x\nfast = nki.jit(body)\ndef candidate(x):\n    return fast(x)\n",
     "table of kernels": "T = {'a': exp_kernel}\ndef candidate(x):\n    return T['a'](x)\n",
@@ -148,7 +150,8 @@ HONEST = {
         "def test():\n    assert np.allclose(candidate(1), reference(1))\n"
     ),
     "configuration with a storage": (
-        "@nki.jit\ndef candidate(x, config):\n    out = nl.ndarray(x.shape, dtype=config.storage, buffer=nl.shared_hbm)\n"
+        "@nki.jit\ndef candidate(x, config):\n"
+        "    out = nl.ndarray(x.shape, dtype=config.storage, buffer=nl.shared_hbm)\n"
         "    nisa.dma_copy(dst=out, src=x)\n    return out\n"
     ),
 }
@@ -204,8 +207,8 @@ def test_what_the_pack_knows_is_what_the_interpreter_knows() -> None:
     from kengine_nki.sim.facade.tile_size import TileSize
 
     assert set(ACTIVATIONS) | {"prelu"} == operators.ACTIVATIONS
-    assert ops.ALU == operators.ALU and ops.OLD_ALU == operators.OLD_ALU
-    assert ops.REDUCTIONS == operators.REDUCTIONS
+    for name in ("ALU", "OLD_ALU", "REDUCTIONS"):
+        assert getattr(operators, name) == getattr(ops, name)
     assert signatures.HINTS == api.HINTS
     assert signatures.load_api() == api.load()
     newer = {f"{m}.{n}" for m, names in modules.NEWER.items() for n in names if m != "nki.compiler"}
@@ -214,9 +217,9 @@ def test_what_the_pack_knows_is_what_the_interpreter_knows() -> None:
         theirs = chips.find_chip(name)
         assert (chip.generation, chip.sbuf_bytes) == (theirs.generation, theirs.sbuf_bytes)
         assert (chip.moving, chip.moving_narrow) == (theirs.moving_max, theirs.moving_max_16bit)
-        assert (limits.PARTITIONS, limits.STATIONARY) == (theirs.partitions, theirs.stationary_max)
-        assert (limits.PSUM_BYTES, limits.PSUM_BANK_BYTES) == (theirs.psum_bytes, theirs.psum_bank_bytes)
-        assert limits.BN_STATS == theirs.bn_stats_max and limits.SEARCH[1] == theirs.search_max
+        assert (theirs.partitions, theirs.stationary_max) == (limits.PARTITIONS, limits.STATIONARY)
+        assert (theirs.psum_bytes, theirs.psum_bank_bytes) == (limits.PSUM_BYTES, limits.PSUM_BANK_BYTES)
+        assert theirs.bn_stats_max == limits.BN_STATS and limits.SEARCH[1] == theirs.search_max
     assert {name: getattr(TileSize, name) for name in limits.TILE_SIZE} == limits.TILE_SIZE
     assert {name: DTYPES[name].itemsize for name in limits.ITEM_BYTES} == limits.ITEM_BYTES
     assert not set(REMOVED) & set(api.members("new", "isa"))
@@ -290,17 +293,22 @@ def test_limits_follow_the_target(chip: str) -> None:
         "x = x\ncandidate = candidate\n",
         "@nki.jit\ndef candidate(x):\n    a = b\n    b = a\n    return nisa.dma_copy(dst=a, src=b)\n",
         "@nki.jit\ndef candidate(x):\n    x = x[0]\n    x = x + x\n    x += x\n    return x\n",
-        "@nki.jit\ndef candidate(*x, **y):\n    nl.ndarray(*x, **y)\n    nl.ndarray()\n    nl.load()\n    nl.ds()\n    nl.par_dim()\n",
-        "@nki.jit\ndef candidate(x):\n    t = nl.zeros((2 ** 999999, 1 << 99999, 1 // 0, -1, 1e400), nl.float32)\n    t[()]\n"
-        "    t[..., None, ::0, 'a', 1:2:3, -5]\n    t.reshape()\n    t.ap()\n    t.ap([])\n    t.ap([1, [2]])\n",
-        "@nki.jit\ndef candidate(x):\n" + "".join(f"    v{i + 1} = v{i} * 2 + v{i}\n" for i in range(300)) + "    return v300\n",
-        "@nki.jit\ndef candidate(x):\n    t = " + "nl.exp(" * 80 + "x" + ")" * 80 + "\n    return t" + "[0]" * 90 + "\n",
+        "@nki.jit\ndef candidate(*x, **y):\n    nl.ndarray(*x, **y)\n    nl.ndarray()\n    nl.load()\n    nl.ds()\n"
+        "    nl.par_dim()\n",
+        "@nki.jit\ndef candidate(x):\n    t = nl.zeros((2 ** 999999, 1 << 99999, 1 // 0, -1, 1e400), nl.float32)\n"
+        "    t[()]\n    t[..., None, ::0, 'a', 1:2:3, -5]\n    t.reshape()\n    t.ap()\n"
+        "    t.ap([])\n    t.ap([1, [2]])\n",
+        "@nki.jit\ndef candidate(x):\n"
+        + "".join(f"    v{i + 1} = v{i} * 2 + v{i}\n" for i in range(300))
+        + "    return v300\n",
+        "@nki.jit\ndef candidate(x):\n    t = " + "nl.exp(" * 80 + "x" + ")" * 80 + "\n    return t" + "[0]" * 90,
         "@nki.jit\ndef candidate(x):\n    t = nl.zeros((128, 4), nl.float32)\n"
-        + "    t = t.reshape((128, 4))[0:128, :]\n" * 1500 + "    return t\n",
+        + "    t = t.reshape((128, 4))[0:128, :]\n" * 1500
+        + "    return t\n",
         "class candidate:\n    @nki.jit\n    def forward(self, x):\n        return nisa.activation\n",
         "candidate = lambda x: exp_kernel(x)[nl.arange(4)]\n",
     ],
-)  # fmt: skip
+)
 def test_hostile_text_breaks_no_rule(text: str) -> None:
     assert [f.message for f in findings(HEAD + text) if f.code == RULE_FAILED] == []
 
@@ -330,3 +338,23 @@ def test_importing_the_pack_needs_neither_numpy_nor_the_interpreter() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "nisa.tensor_tensor(dst=t, data1=t, data2=t, op=nl.add)",
+        "nisa.nc_matmul(dst=p, stationary=t, moving=t, accumulate=True)",
+        "t = t.reshape((128, 512))[0:128, :]",
+        "h = nisa.tensor_copy(dst=t, src=t)",
+    ],
+)
+def test_long_kernels_take_no_more_than_seconds(line: str) -> None:
+    text = HEAD + (
+        "@nki.jit\ndef candidate(x):\n    t = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.sbuf)\n"
+        "    p = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum)\n    for i in nl.affine_range(4):\n"
+    )
+    begun = time.process_time()
+    found = findings(text + f"        {line}\n" * 2000 + "    return x\n")
+    assert time.process_time() - begun < 30  # some five; a quadratic rule takes minutes
+    assert RULE_FAILED not in {f.code for f in found}

@@ -68,7 +68,7 @@ FAULTS = {
     "own exception": (MARK, "        raise ValueError('only for even shapes')\n", "compile_failed",
                       "ValueError: only for even shapes"),
     "out of bounds": ("src=a[start : start + 100, :]", "src=a[start + 150 : start + 250, :]", "launch_failed",
-                      "Out-of-bound access for tensor `a` on dimension 0: index range [150, 249] exceed dimension size of 200"),
+                      "for tensor `a` on dimension 0: index range [150, 249] exceed dimension size of 200"),
     "hbm": (MARK, "        z = nl.ndarray((1 << 20, 1 << 14), dtype=nl.float32, buffer=nl.hbm)\n" + MARK,
             "compile_failed", "needs 68719476736 bytes, more than the 25769803776 of HBM"),
     "array too large for this machine": (
@@ -95,11 +95,9 @@ def test_fault(judge: Any, name: str) -> None:
 def test_a_refusal_ends_the_compile_a_run_time_fault_the_launch(judge: Any) -> None:
     refused = judge(changed("op=nl.add", "op=nl.add, mask=None"), ADD, cases=1)
     assert (refused.stage, refused.stages.launch) == ("compile", None)
-    failed = judge(changed("src=a[start :", "src=a[start + 1 :"), ADD, cases=1)
-    assert failed.status == "launch_failed" or failed.status == "compile_failed"
     out = judge(changed("src=a[start : start + 100, :]", "src=a[start + 150 : start + 250, :]"), ADD, cases=1)
     assert out.stage == "launch" and out.stages.compile.artifacts[0].note.endswith(
-        "a trial on the smallest sample ended in launch_failed"
+        "a trial ended in launch_failed"
     )
 
 
@@ -287,7 +285,8 @@ def test_a_race_between_independent_iterations_is_advice(judge: Any) -> None:
     verdict = judge(RACE, second, cases=1)
     assert verdict.status == "passed", verdict.message
     (artifact,) = verdict.stages.compile.artifacts
-    assert "output 0 differs in 4000 of 4000 elements" in artifact.kernels[0].details["race"]
+    telling = "of 4000 elements when affine_range loops and independent programs run in reverse order"
+    assert telling in artifact.kernels[0].details["race"]
     assert "race: output 0 differs" in artifact.note
     quiet = judge("# /// kengine\n# reverse_ranges = false\n# ///\n" + RACE, second, cases=1)
     assert "race" not in quiet.stages.compile.artifacts[0].details
@@ -357,3 +356,27 @@ def add(a, b):
             verdict = judge(changed(old, new, text), ADD, cases=1)
             assert verdict.status == status, verdict.message
             assert verdict.line > 0
+
+
+def test_a_shape_that_is_refused_ends_the_compile_whatever_the_order_of_cases(judge: Any) -> None:
+    text = changed("    out = nl", "    assert a.shape[0] % 100 == 0, 'rows must come in hundreds'\n    out = nl")
+    shapes = """
+# /// kengine
+# [[cases]]
+# rows = 100
+#
+# [[cases]]
+# rows = 150
+# ///
+import numpy as np
+
+def make_inputs(seed, device, rows=100):
+    draw = np.random.default_rng(seed)
+    return [draw.standard_normal((rows, 40)).astype(np.float32) for _ in range(2)]
+
+def reference(a, b):
+    return a + b
+"""
+    verdict = judge(text, shapes)
+    assert (verdict.status, verdict.stage) == ("compile_failed", "compile"), verdict.message
+    assert "AssertionError: rows must come in hundreds" in verdict.message

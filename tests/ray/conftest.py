@@ -10,35 +10,43 @@ os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_AUTH_MODE", "disabled")
 
 
-@pytest.fixture
-def nodes():
-    """Start a cluster with one node, `node`, of one CPU; `nodes.add(name, **options)` starts further ones."""
+@pytest.fixture(scope="module")
+def cluster():
+    """A cluster of one node, `head`, of one CPU; this process has joined it."""
     ray = pytest.importorskip("ray", reason="needs Ray: pip install 'kernel-engine[ray]'")
     cluster_utils = pytest.importorskip("ray.cluster_utils", reason="needs Ray's local clusters")
     assert not ray.is_initialized()
+    made = cluster_utils.Cluster(
+        initialize_head=True, head_node_args={"num_cpus": 1, "node_name": "head", "include_dashboard": False}
+    )
+    ray.init(address=made.address, log_to_driver=False)
+    yield made
+    ray.shutdown()
+    made.shutdown()
+
+
+@pytest.fixture
+def nodes(cluster):
+    """Further nodes for one test: `nodes.add(name)`, of one CPU unless told otherwise, and `nodes.kill(name)`."""
 
     class Nodes:
         def __init__(self):
-            self.cluster = cluster_utils.Cluster(
-                initialize_head=True, head_node_args={"num_cpus": 1, "node_name": "head", "include_dashboard": False}
-            )
-            ray.init(address=self.cluster.address, log_to_driver=False)
             self.named = {}
 
         def add(self, name, environ=None, **options):
             before = dict(os.environ)
             os.environ.update(environ or {})
             try:
-                self.named[name] = self.cluster.add_node(node_name=name, **{"num_cpus": 1, **options})
+                self.named[name] = cluster.add_node(node_name=name, **{"num_cpus": 1, **options})
             finally:
                 os.environ.clear()
                 os.environ.update(before)
 
         def kill(self, name):
             """Kill every process of a node, as a power cut would."""
-            self.cluster.remove_node(self.named.pop(name), allow_graceful=False)
+            cluster.remove_node(self.named.pop(name), allow_graceful=False)
 
     made = Nodes()
     yield made
-    ray.shutdown()
-    made.cluster.shutdown()
+    for name in list(made.named):
+        made.kill(name)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import kengine
 import pytest
+from kengine import codec
 from kengine.config import Plan
 from kengine.engine.ray import Cluster
 from kengine.errors import BackendNotFound, TargetUnavailable, TaskError, UsageError, WorkerLost
@@ -31,6 +32,14 @@ def items(count, seconds=0.0):
 
 def names(verdicts):
     return [v.candidate.main.text.splitlines()[0] for v in verdicts]
+
+
+def names_of(work):
+    return [i.candidate.main.text.splitlines()[0] for i in work]
+
+
+def written(verdicts):
+    return [codec.dumps(v) for v in verdicts]
 
 
 def alive(pids):
@@ -56,7 +65,7 @@ def test_verdicts_are_those_of_a_local_engine(nodes, tmp_path):
         places = {name.split(" (")[0] for name in engine.processes()}
         pids = list(engine.processes().values())
         one = engine.verify(work[-1])
-    assert names(verdicts) == names([engine_verdict for engine_verdict in verdicts])
+    assert names(verdicts) == names_of(work)
     assert places == {"node head", "node second"}
     with kengine.Engine("toy", plan=plan) as engine:
         local = list(engine.verify_many(work))
@@ -64,7 +73,8 @@ def test_verdicts_are_those_of_a_local_engine(nodes, tmp_path):
         assert (ours.status, ours.message, ours.salt, ours.plan, ours.digests, ours.target) == (
             theirs.status, theirs.message, theirs.salt, theirs.plan, theirs.digests, theirs.target,
         )  # fmt: skip
-    assert one.status is Status.wrong_result and one == verdicts[-1], "the second time it comes from the store"
+    assert one.status is Status.wrong_result
+    assert written([one]) == written(verdicts[-1:]), "the second time it comes from the store"
     assert until(lambda: not alive(pids)), "every process ends with the engine"
 
 
@@ -99,15 +109,16 @@ def test_a_node_that_joins_later_takes_the_place_of_one_that_was_lost(nodes):
 
 def test_actors_are_killed_again_and_again(nodes):
     nodes.add("second")
-    work = items(40, seconds=0.02)
+    work = items(40, seconds=0.05)
     stop = threading.Event()
     killed = []
 
     def hunt():
-        while not stop.wait(0.7):
-            for pid in _actors()[:1]:
-                os.kill(pid, signal.SIGKILL)
-                killed.append(pid)
+        # One at a time, and only some: an actor that is killed whenever it comes up never judges.
+        while len(killed) < 3 and not stop.wait(0.5):
+            if len(running := _actors()) == 2:
+                os.kill(running[0], signal.SIGKILL)
+                killed.append(running[0])
 
     with kengine.Engine(target="toy:cpu", executor="ray") as engine:
         hunter = threading.Thread(target=hunt)
@@ -117,26 +128,27 @@ def test_actors_are_killed_again_and_again(nodes):
         finally:
             stop.set()
             hunter.join()
-    assert len(killed) >= 2
+    assert killed
     assert [v.status for v in verdicts] == [Status.passed] * len(work)
     assert names(verdicts) == [f"# {n}" for n in range(len(work))]
 
 
-def test_a_run_goes_on_where_it_was(nodes, tmp_path):
+def test_a_run_goes_on_where_it_was(cluster, tmp_path):
     work = items(5)
     plan = Plan(salt="ab" * 8)
     with kengine.Engine(target="toy:cpu", executor="ray", plan=plan, run=tmp_path) as engine:
         first = list(engine.verify_many(work[:3]))
     with kengine.Engine(target="toy:cpu", executor="ray", plan=plan, run=tmp_path) as engine:
         again = list(engine.verify_many(work))
-    assert again[:3] == first
+    assert written(again[:3]) == written(first)
     with kengine.Engine(target="toy:cpu", plan=plan, run=tmp_path) as engine:
-        assert list(engine.verify_many(work)) == again, "a local engine reads the same store"
+        assert written(engine.verify_many(work)) == written(again), "a local engine reads the same store"
 
 
-def test_errors_stand_in_their_places(nodes):
+def test_errors_stand_in_their_places(cluster):
     good, *_ = items(1)
-    broken = item(GOOD, "def reference(x):\n    raise ValueError('no')\n\ndef make_inputs(seed, device):\n    return (1.0,)\n")
+    task = "def reference(x):\n    raise ValueError('no')\n\ndef make_inputs(seed, device):\n    return (1.0,)\n"
+    broken = item(GOOD, task)
     with kengine.Engine(target="toy:cpu", executor="ray") as engine:
         got = list(engine.verify_many([good, broken, good], return_exceptions=True))
         with pytest.raises(TaskError, match="raise"):
@@ -161,7 +173,7 @@ def test_a_backend_that_a_node_lacks_is_named_with_the_node(nodes, monkeypatch):
     assert "install fake-good==2.5 on that node" in str(caught.value)
     assert str(caught.value).startswith(("node head (", "node bare ("))
     assert (caught.value.plugin, caught.value.distribution) == ("good", "fake-good")
-    assert not _actors()
+    assert until(lambda: not _actors())
 
 
 def test_a_node_without_kengine_is_named(nodes, tmp_path):
@@ -200,12 +212,12 @@ def test_a_device_is_leased_only_for_a_device(nodes):
         assert {n.split(" (")[0] for n in engine.processes()} == {"node with-gpu"}
 
 
-def test_no_room_is_said_at_once(nodes):
+def test_no_room_is_said_at_once(cluster):
     with pytest.raises(TargetUnavailable, match=r"no node of the Ray cluster has \{'GPU': 1, 'CPU': \d+\} to lease"):
         kengine.Engine("toy", executor=Cluster(lease={"GPU": 1}))
 
 
-def test_room_that_others_hold(nodes):
+def test_room_that_others_hold(cluster):
     import ray
 
     @ray.remote(num_cpus=1)
@@ -217,9 +229,10 @@ def test_room_that_others_hold(nodes):
     assert ray.get(other.ping.remote()) == 1
     with pytest.raises(TargetUnavailable, match=r"Ray had no room for an actor that leases \{'CPU': 1\} within 2 s"):
         kengine.Engine("toy", executor=Cluster(patience_s=2.0))
+    ray.kill(other)
 
 
-def test_the_last_actor_is_lost_and_no_room_is_left(nodes):
+def test_the_last_actor_is_lost_and_no_room_is_left(cluster):
     import ray
 
     @ray.remote(num_cpus=1)
@@ -237,7 +250,7 @@ def test_the_last_actor_is_lost_and_no_room_is_left(nodes):
         assert until(lambda: engine.verify(items(1)[0]).passed, 30)
 
 
-def test_after_a_fork_the_child_is_refused(nodes):
+def test_after_a_fork_the_child_is_refused(cluster):
     with kengine.Engine(target="toy:cpu", executor="ray") as engine:
         read, write = os.pipe()
         if os.fork() == 0:
@@ -255,15 +268,13 @@ def test_after_a_fork_the_child_is_refused(nodes):
         assert b"make an Engine of its own after a fork" in said
 
 
-def test_closing_while_candidates_run(nodes):
+def test_closing_while_candidates_run(cluster):
     engine = kengine.Engine(target="toy:cpu", executor="ray")
-    batch = iter(engine.verify_many(items(6, seconds=0.3), return_exceptions=True))
+    batch = iter(engine.verify_many(items(3, seconds=0.3), return_exceptions=True))
     assert next(batch).passed
     engine.close()
     engine.close()
-    rest = list(batch)
-    assert len(rest) == 5 and all(isinstance(r, (WorkerLost, kengine.Verdict)) for r in rest)
-    assert any(isinstance(r, WorkerLost) for r in rest)
+    assert all(isinstance(rest, WorkerLost) for rest in batch)
     assert until(lambda: not _actors())
 
 
@@ -279,9 +290,10 @@ def test_unknown_executors(executor):
         kengine.Engine(target="toy:cpu", executor=executor)
 
 
-def test_no_cluster_at_an_address():
-    pytest.importorskip("ray", reason="needs Ray: pip install 'kernel-engine[ray]'")
-    with pytest.raises(UsageError, match=r"no Ray cluster at 127.0.0.1:1"):
+def test_no_cluster_at_an_address(monkeypatch):
+    ray = pytest.importorskip("ray", reason="needs Ray: pip install 'kernel-engine[ray]'")
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    with pytest.raises(UsageError, match=r"no Ray cluster at 127.0.0.1:1: .*refused"):
         kengine.Engine(target="toy:cpu", executor=Cluster(address="127.0.0.1:1"))
 
 
@@ -292,7 +304,8 @@ def test_ray_is_imported_only_when_it_is_asked_for():
         "print([m for m in sys.modules if m == 'ray' or m.startswith('kengine.engine.ray')])"
     )
     path = os.pathsep.join(p for p in sys.path if p)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path})
+    environ = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environ, check=False)
     assert done.stdout.strip() == "[]", done.stderr
 
 

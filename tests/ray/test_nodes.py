@@ -89,7 +89,7 @@ def test_a_device_that_ray_does_not_know_must_be_named():
         ray_nodes.find_lease(ray, _backend(CARD), "acme:c1", Plan(), None)
     with pytest.raises(UsageError, match="want amounts above 0"):
         ray_nodes.find_lease(ray, _backend(GPU), None, Plan(), {"GPU": 0})
-    with pytest.raises(UsageError, match="unknown target acme:g2 .did you mean acme:g1"):
+    with pytest.raises(UsageError, match=r"unknown target acme:g2 \(did you mean acme:g1"):
         ray_nodes.find_lease(ray, _backend(CPU, GPU), "acme:g2", Plan(), None)
 
 

@@ -1,5 +1,6 @@
 """The HTTP face: status codes, limits and forms of the answers."""
 
+# ruff: noqa: E402
 from __future__ import annotations
 
 import asyncio
@@ -10,14 +11,13 @@ import pytest
 pytest.importorskip("fastapi", reason="needs FastAPI (pip install 'kernel-engine[server]')")
 httpx = pytest.importorskip("httpx", reason="needs httpx (pip install 'kernel-engine[server]')")
 
-from served import StubEngine, desk_of, request
-from toy_items import GOOD, TASK
-
 from kengine import InfraError, Verdict, codec
 from kengine.server.app import Door, create_app
 from kengine.server.gate import LOOPBACK
 from kengine.server.metrics import Metrics
 from kengine.server.protocol import Answer, Batch, Health, JobState, Request
+from served import StubEngine, desk_of, request
+from toy_items import GOOD, TASK
 
 JSON = {"content-type": "application/json"}
 
@@ -109,7 +109,7 @@ def test_a_batch_that_is_too_long(call):
 def test_a_full_queue_says_when_to_come_again(call):
     engine = StubEngine()
     engine.gate.clear()
-    desk = desk_of(engine, queue=1)
+    desk = desk_of(engine, room=1)
     desk.submit([request(0), ])
     while desk.load() != (0, 1):
         pass
@@ -145,7 +145,7 @@ def test_jobs(call):
 
 
 def test_health_holds_no_secret(call):
-    response = call("GET", "/health", headers={}, engine=StubEngine(workers=3), queue=7)
+    response = call("GET", "/health", headers={}, engine=StubEngine(workers=3), room=7)
     health = codec.loads(response.content, Health)
     assert (health.status, health.queue, health.queued, health.running) == ("ready", 7, 0, 0)
     assert health.schemas["Verdict"] == "kengine.verdict/1"
@@ -167,8 +167,8 @@ def test_metrics(call):
     metrics = Metrics()
     desk = desk_of(StubEngine(fail=lambda i: InfraError("x") if "bad" in i.candidate.main.text else None),
                    observe=metrics.observe)
-    for text in ("# good\n", "# good\n", "# bad\n"):
-        desk.submit([request(text + str(desk.find("x")) + str(id(object())), text)])[0].future.result(5)
+    for n, text in enumerate(("# good\n", "# good\n", "# bad\n")):
+        desk.submit([request(n, text)])[0].future.result(5)
     text = metrics.text(desk).decode()
     desk.close()
     assert 'kengine_verdicts_total{status="passed",target="toy:cpu"} 2.0' in text

@@ -6,11 +6,10 @@ import threading
 import time
 
 import pytest
-from served import StubEngine, desk_of, request
-
 from kengine import InfraError, TaskError, UsageError, Verdict
 from kengine.server.desk import QueueFull
 from kengine.server.protocol import DeadlineExceeded, Draining, Request, to_exception
+from served import StubEngine, desk_of, request
 
 
 @pytest.fixture
@@ -18,7 +17,7 @@ def blocked():
     """A desk with one worker that is held up until `gate` is set."""
     engine = StubEngine()
     engine.gate.clear()
-    desk = desk_of(engine, queue=3)
+    desk = desk_of(engine, room=3)
     yield engine, desk
     engine.gate.set()
     desk.close()
@@ -51,6 +50,18 @@ def test_the_same_id_is_not_judged_twice():
     desk.close()
 
 
+def test_an_id_cannot_fetch_the_verdict_of_another_candidate():
+    engine = StubEngine()
+    desk = desk_of(engine)
+    desk.submit([request("a", "# one\n", deadline_s=5.0)])[0].future.result(5)
+    assert desk.submit([request("a", "# one\n", deadline_s=4.0)])[0].future.done()
+    for together in ([request("a", "# two\n")], [request("b", "# one\n"), request("b", "# two\n")]):
+        with pytest.raises(UsageError, match="is that of another request: give each candidate an id of its own"):
+            desk.submit(together)
+    assert desk.find("b") is None and len(engine.seen) == 1
+    desk.close()
+
+
 def test_old_answers_are_forgotten():
     desk = desk_of(StubEngine(), keep=2)
     for n in range(4):
@@ -60,7 +71,7 @@ def test_old_answers_are_forgotten():
 
 
 def test_a_full_queue_takes_all_or_none(blocked):
-    engine, desk = blocked
+    _, desk = blocked
     desk.submit([request(0)])
     wait_for(lambda: desk.load() == (0, 1))
     desk.submit([request(1), request(2)])
@@ -94,7 +105,7 @@ def test_a_deadline_ends_while_it_is_judged_and_the_late_verdict_is_dropped(bloc
 
 
 def test_only_what_waits_can_be_taken_back(blocked):
-    engine, desk = blocked
+    _, desk = blocked
     desk.submit([request(0)])
     wait_for(lambda: desk.load() == (0, 1))
     (job,) = desk.submit([request(1)])

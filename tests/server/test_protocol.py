@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from served import real_verdict, request
-from toy_items import GOOD, TASK
-
 from kengine import Candidate, UsageError, codec
 from kengine.server.protocol import Answer, Batch, Request, failure, to_exception
+from served import real_verdict, request
+from toy_items import GOOD, TASK
 
 
 def test_records_read_back_as_they_were():
@@ -24,7 +23,8 @@ def test_records_and_texts_give_the_same_work():
 
 
 def test_the_suffix_tells_the_language():
-    assert Request("a", candidate_text="__global__ void k() {}", task_text=TASK, name="k.cu").item().candidate.language == "cuda"
+    request_ = Request("a", candidate_text="__global__ void k() {}", task_text=TASK, name="k.cu")
+    assert request_.item().candidate.language == "cuda"
 
 
 @pytest.mark.parametrize(

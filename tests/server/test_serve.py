@@ -1,5 +1,6 @@
 """`kengine serve` as a process of its own: start, verdicts, and an end that loses nothing."""
 
+# ruff: noqa: E402
 from __future__ import annotations
 
 import os
@@ -15,23 +16,21 @@ import pytest
 pytest.importorskip("fastapi", reason="needs FastAPI (pip install 'kernel-engine[server]')")
 httpx = pytest.importorskip("httpx", reason="needs httpx (pip install 'kernel-engine[server]')")
 
-from served import request
-from toy_items import candidate, descendants, settled
-
 from kengine import codec
 from kengine.server.protocol import Answer
+from served import request
+from toy_items import candidate, descendants, settled
 
 JSON = {"content-type": "application/json"}
 
 
 def start(*arguments, **environment):
     command = [sys.executable, "-c", f"import sys; sys.path[:] = {sys.path!r}; from kengine.cli import main; main()"]
-    process = subprocess.Popen(
+    return subprocess.Popen(
         [*command, "serve", "--target", "toy:cpu", "--cases", "1", "--jobs", "1", *arguments],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**{k: v for k, v in os.environ.items() if not k.startswith("KENGINE_")}, **environment},
     )  # fmt: skip
-    return process
 
 
 @pytest.fixture
@@ -95,6 +94,29 @@ def test_the_token_comes_from_environment_or_file(served, tmp_path):
         _, url = served(*arguments, **environment)
         assert httpx.get(f"{url}/metrics").status_code == 401
         assert httpx.get(f"{url}/metrics", headers={"authorization": f"Bearer {token}"}).status_code == 200
+
+
+def test_answers_do_not_wait_for_an_acknowledgement():
+    """Nagle's algorithm must be off for accepted connections: it costs 40 ms an answer, on loopback too."""
+    import asyncio
+
+    from kengine.server.run import listen
+
+    def nodelay(writer):
+        return writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+    async def seen():
+        found = []
+        with listen("127.0.0.1", 0) as listener:
+            server = await asyncio.start_server(lambda _, w: found.append(nodelay(w)), sock=listener)
+            _, writer = await asyncio.open_connection(*listener.getsockname())
+            while not found:
+                await asyncio.sleep(0.01)
+            writer.close()
+            server.close()
+        return found[0]
+
+    assert asyncio.run(seen()) != 0
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 
-from toy_items import GOOD, item
-
 from kengine import Engine, Plan
 from kengine.server.desk import Desk
 from kengine.server.protocol import Request
+from toy_items import GOOD, item
 
 
 @cache
@@ -66,17 +65,12 @@ def request(id, text=GOOD, **options):
 @contextmanager
 def running(desk, door=None, port=0):
     """Serve a desk from a thread; yields the address."""
-    import socket
-
     import uvicorn
-
     from kengine.server.app import Door, create_app
     from kengine.server.metrics import Metrics
+    from kengine.server.run import listen
 
-    listener = socket.socket()
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind(("127.0.0.1", port))
-    listener.listen(512)
+    listener = listen("127.0.0.1", port)
     app = create_app(desk, Metrics(), door or Door(grace_s=0.2))
     server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="on", timeout_graceful_shutdown=1))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)

@@ -24,6 +24,7 @@ COMMANDS = {
     "replay": "Judge again with the recorded seeds and plan, and compare.",
     "reward": "Reward rollouts for training: rewards, returns, advantages.",
     "serve": "Answer trainers over HTTP: verdicts, jobs, metrics.",
+    "curate": "Turn raw samples into a corpus: load, judge, deduplicate, balance, export.",
     "score": "Score verdicts: pass@k, fast_p, geometric mean of speed-ups.",
 }
 """Every subcommand with its one-line help; `kengine.cli.NAME` holds its `command`."""

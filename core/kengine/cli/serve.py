@@ -71,7 +71,7 @@ def command(
     hosts = LOOPBACK if host in LOOPBACK and not token else frozenset()
     door = Door(token, hosts, round(max_request_mb * (1 << 20)), max_batch, grace)
     metrics = Metrics()
-    desk = Desk(_engines(choice, plan, run), queue=queue, deadline_s=deadline, observe=metrics.observe)
+    desk = Desk(_engines(choice, plan, run), room=queue, deadline_s=deadline, observe=metrics.observe)
 
     def say(address: str) -> None:
         if not quiet:

@@ -32,7 +32,8 @@ class Local:
             plan, compile_timeout_s=min(plan.compile_timeout_s, own), launch_timeout_s=min(plan.launch_timeout_s, own)
         )
         engine = Engine(settings.backend, settings.target, plan=plan, workers=settings.workers or project.workers)
-        self._desk = Desk({str(engine.info.target): engine}, queue=_UNBOUNDED, keep=0)
+        engine.warm()  # starting its processes is not to be charged to the first items
+        self._desk = Desk({str(engine.info.target): engine}, room=_UNBOUNDED, keep=0)
         self._numbers = itertools.count()
 
     async def judge(self, request: Request) -> Answer:

@@ -26,8 +26,8 @@ yields is committed to the store (store.py, SQLite) every second together with t
 the counts: after kill -9 the same command goes on, with no row lost and none doubled. Memory is bounded by the stages'
 own state: never keep samples of a whole corpus, keep uids, digests or sketches.
 
-`settings.STAGES` names every stage and its module; the name is also that of the table in curate.toml. The order there is
-the default order, a file may give another one with `stages = [...]`.
+`settings.STAGES` names every stage and its module; the name is also that of the table in curate.toml. Its order is the
+default one, a file may give another with `stages = [...]`.
 
 Labels that stages agree on (`Sample.labels`): operator, category, level (of the task), difficulty, pass_rate (0 to 1),
 cluster (uid of its representative), cluster_size, variant (how a swept variant differs), order (place in a curriculum),

@@ -39,11 +39,13 @@ class Glimpse:
     def columns(self) -> frozenset[str]:
         """Keys of the rows; those of an object within are there as `outer.inner` as well."""
         found: set[str] = set()
-        for row in self.rows:
+        pending = [("", row) for row in self.rows]
+        while pending:
+            prefix, row = pending.pop()
             for key, value in row.items():
-                found.add(key)
-                if isinstance(value, Mapping):
-                    found.update(f"{key}.{inner}" for inner in value)
+                found.add(f"{prefix}{key}")
+                if isinstance(value, Mapping) and prefix.count(".") < 2:
+                    pending.append((f"{prefix}{key}.", value))
         return frozenset(found)
 
 
@@ -94,7 +96,7 @@ def look(path: Path) -> Glimpse:
 
 
 def find(glimpse: Glimpse, wanted: str = "") -> Loader:
-    """The loader of a source, by content or by name. Raises UsageError naming what is missing, or the formats there are."""
+    """The loader of a source, by content or by name. Raises UsageError naming what is missing, or all formats."""
     answers = [(title, answer) for title, call in _hooks() for answer in _ask(title, call, glimpse)]
     offers = [a for _, a in answers if isinstance(a, Loader) and wanted in ("", a.format)]
     offers.sort(key=lambda a: -a.certainty)
@@ -102,7 +104,7 @@ def find(glimpse: Glimpse, wanted: str = "") -> Loader:
         return offers[0]
     if offers:
         names = sorted(a.format for a in offers if a.certainty == offers[0].certainty)
-        raise UsageError(f"{glimpse.path}: may be {' or '.join(names)}: say which with format = \"{names[0]}\"")
+        raise UsageError(f'{glimpse.path}: may be {" or ".join(names)}: say which with format = "{names[0]}"')
     misses = [a for _, a in answers if isinstance(a, NearMiss) and wanted in ("", a.format)]
     if misses:
         best = max(misses, key=lambda a: a.closeness)
@@ -129,7 +131,7 @@ def _ask(title: str, call: Callable[..., Any], glimpse: Glimpse) -> list[Loader 
         for each in answer if isinstance(answer, (list, tuple)) else [answer]:
             if not isinstance(each, (Loader, NearMiss)):
                 raise ContractViolation(
-                    f"{title}: kengine_load returned {type(each).__name__}, want Loader, NearMiss, a list of these or None"
+                    f"{title}: kengine_load returned {type(each).__name__}, want Loader, NearMiss, a list or None"
                 )
             found.append(each)
     return found

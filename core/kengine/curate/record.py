@@ -58,7 +58,7 @@ class Sample:
     prompt: messages that the source was asked with; () means that one is built from the task.
     completion: what the model wrote, as it is; "" for code that was never a completion. reasoning: thoughts, apart.
     labels: what stages found out: operator, category, level, difficulty, pass_rate, cluster, cluster_size, variant, ...
-    claims: what the source says of itself (runtimes, "correct"), never believed. weight: how often a trainer should see it.
+    claims: what the source says of itself (runtimes, "correct"), never believed. weight: how often to train on it.
     parent: uid of the sample that this one was made from.
     """
 
@@ -89,7 +89,7 @@ class Sample:
 
     @property
     def language(self) -> str:
-        """"python", "cuda" or "hip", by the suffix of the main file."""
+        """ "python", "cuda" or "hip", by the suffix of the main file."""
         name = self.files[0].path.lower() if self.files else ""
         if name.endswith(".hip"):
             return "hip"

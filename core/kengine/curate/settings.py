@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from importlib import import_module
@@ -20,15 +20,14 @@ from kengine.errors import UsageError
 
 @dataclass(frozen=True)
 class Entry:
-    """Where a stage lives: `module` offers `build(section, context)`; `section` is the record of its table, in `home`."""
+    """Where a stage lives: `module` offers `build(section, context)`; `section` names the record of its table."""
 
     module: str
     section: str
-    home: str = ""
 
     def record(self) -> type[Any]:
         """The dataclass of the stage's table."""
-        found: type[Any] = getattr(import_module(self.home or self.module), self.section)
+        found: type[Any] = getattr(import_module(self.module), self.section)
         return found
 
 
@@ -135,6 +134,43 @@ def parse(text: str, path: Path) -> Settings:
     return _Reader(path, text).settings(table)
 
 
+def alone(name: str, config: Path | None, given: Sequence[str], sources: tuple[Source, ...], out: Path) -> Settings:
+    """Settings of one stage that runs by itself: its table in `config`, with `key=value` over it. Raises UsageError."""
+    read_ = read(config) if config is not None else None
+    table = _parse_given(given)
+    if name == "export" and "folder" not in table:
+        table["folder"] = out.name
+    base = read_.base if read_ is not None else Path.cwd()
+    section = read_.section(name) if read_ is not None else STAGES[name].record()()
+    merged = {**codec.to_json(section), **table}
+    try:
+        record = _Reader(Path("--set"), "").record(name, merged, STAGES[name].record())
+    except ConfigError as error:
+        raise UsageError(str(error).replace("--set:1: ", "--set: ")) from None
+    tables = {**(read_.tables if read_ is not None else {}), name: record}
+    jobs, seed = (read_.jobs, read_.seed) if read_ is not None else (None, 0)
+    return Settings(config or Path("curate.toml"), base, out, sources, (name,), tables, jobs, seed)
+
+
+def _parse_given(given: Sequence[str]) -> dict[str, Any]:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+
+    table: dict[str, Any] = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        key = key.strip().replace("-", "_")
+        if not equals or not key:
+            raise UsageError(f"--set {text!r}: want KEY=VALUE, for instance --set 'formats=[\"verl\"]'")
+        try:
+            table[key] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            table[key] = value.strip()
+    return table
+
+
 class _Reader:
     """Checks one file; every failure names a line."""
 
@@ -180,14 +216,12 @@ class _Reader:
         table = self._known(key, table, tuple(f.name for f in fields(kind)))
         try:
             return codec.from_json(table, kind)
-        except codec.CodecError as error:
-            found = re.match(rf"{kind.__name__}\.?([^:]*): (.*)", str(error), re.S)
-            place, problem = (found[1], found[2]) if found else ("", str(error))
-            raise self.fail(f"{key}.{place}" if place else key, problem) from None
-        except UsageError as error:  # what a record checks itself starts with the name of the field
-            place, colon, problem = str(error).partition(": ")
-            known = colon and place.split("[")[0] in table
-            raise self.fail(f"{key}.{place}" if known else key, problem if known else str(error)) from None
+        except UsageError as error:
+            text = str(error).removeprefix(kind.__name__).lstrip(".: ")
+            place, colon, problem = text.partition(": ")
+            if colon and re.split(r"[.\[]", place, maxsplit=1)[0] in {f.name for f in fields(kind)}:
+                raise self.fail(f"{key}.{place}", problem) from None
+            raise self.fail(key, text) from None
 
     def _known(self, prefix: str, table: Mapping[str, Any], allowed: tuple[str, ...]) -> dict[str, Any]:
         result: dict[str, Any] = {}

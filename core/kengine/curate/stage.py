@@ -58,7 +58,7 @@ class Stage:
     row     run(sample) -> Iterable[Outcome]; knows no other sample; what it yields replaces the sample
     stream  run(samples: Iterator[Sample]) -> Iterator[Iterable[Outcome]]; exactly one result for each sample, in their
             order; may draw ahead by a bounded number
-    whole   run(corpus: Corpus) -> Iterator[Outcome]; sees all samples, as often as it likes; begins anew when interrupted
+    whole   run(corpus: Corpus) -> Iterator[Outcome]; sees all samples, as often as it likes; interrupted, begins anew
     sink    run(corpus: Corpus, funnel: Funnel, losses: Iterable[Loss]) -> None; writes files, changes no sample
 
     adds: it may yield more outcomes than it took samples in. close: called once, whatever happened.

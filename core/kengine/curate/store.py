@@ -87,7 +87,8 @@ class Store:
         last = 0
         while True:
             page = self._db.execute(
-                "SELECT n, uid, stage, reason, detail, grp, body FROM losses WHERE n > ? ORDER BY n LIMIT ?", (last, _PAGE)
+                "SELECT n, uid, stage, reason, detail, grp, body FROM losses WHERE n > ? ORDER BY n LIMIT ?",
+                (last, _PAGE),
             ).fetchall()
             if not page:
                 return
@@ -196,9 +197,7 @@ class Segment:
                     "INSERT INTO losses (segment, stage, uid, reason, detail, grp, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
                     [(self.n, x.stage, x.uid, x.reason, x.detail, x.group, rows.encode_loss(x)) for x in losses],
                 )
-                self._db.execute(
-                    "INSERT OR REPLACE INTO funnel VALUES (?, ?)", (self.n, json.dumps(funnel.to_json()))
-                )
+                self._db.execute("INSERT OR REPLACE INTO funnel VALUES (?, ?)", (self.n, json.dumps(funnel.to_json())))
                 self._db.execute(
                     "UPDATE segments SET position = ?, rows = ?, done = ? WHERE n = ?",
                     (position, self.rows + len(samples), int(done), self.n),
@@ -241,7 +240,7 @@ def _take_lock(folder: Path) -> int:
         if error.errno not in (errno.EWOULDBLOCK, errno.EAGAIN):
             raise
         raise UsageError(
-            f"{folder}: another run is at work in this folder (process {holder}); wait for it, or give `out` another folder"
+            f"{folder}: another run is at work in this folder (process {holder}); wait for it, or give another `out`"
         ) from None
     os.ftruncate(descriptor, 0)
     os.pwrite(descriptor, str(os.getpid()).encode(), 0)

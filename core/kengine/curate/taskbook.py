@@ -88,7 +88,9 @@ class TaskBook:
     def _load(self, name: str) -> Task | str:
         path = self._names().get(name) or self._names().get(PurePath(name).stem)
         if path is None:
-            return f"no task {name!r} in {self._folders[0]}; there are: {', '.join(sorted(self._names())[:8]) or 'none'}"
+            return (
+                f"no task {name!r} in {self._folders[0]}; there are: {', '.join(sorted(self._names())[:8]) or 'none'}"
+            )
         try:
             return make(read_text(path), path.stem, path.name)
         except UsageError as error:

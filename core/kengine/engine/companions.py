@@ -51,7 +51,8 @@ class Companions:
                 try:
                     self._results[n] = Execution(job, judge, task, runner, Device()).compile(info.target)
                 except CandidateFault as fault:
-                    message = f"{info.target}: {fault.message}"
+                    named = fault.message.startswith(f"{info.target}:")
+                    message = fault.message if named else f"{info.target}: {fault.message}"
                     self._results[n] = CandidateFault(fault.status, message, fault.log, fault.line)
                 finally:
                     judge.release(runner.holder)

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -180,7 +181,9 @@ def _runner_recipe(info: TargetInfo, module: str) -> Recipe:
 
 def _judge_recipe(info: TargetInfo, task: Task, backend: Backend) -> Recipe:
     # numpy always; torch only for tasks that speak of it, since importing it takes longer than most verdicts.
-    preload = ("numpy", "torch") if info.device != "cpu" or "torch" in task.source else ("numpy",)
+    # Where it is missing the judge says so of the task that needs it.
+    wanted = info.device != "cpu" or "torch" in task.source
+    preload = ("numpy", "torch") if wanted and find_spec("torch") is not None else ("numpy",)
     packages = tuple(sorted({module.partition(".")[0] for _, module in backend.comparers()}))
     return Recipe("judge", preload=preload, packages=packages)
 

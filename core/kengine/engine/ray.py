@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import importlib
+import socket
 import threading
 import time
 import warnings
@@ -373,6 +374,7 @@ def _join(cluster: Cluster) -> Any:
         raise UsageError(f"executor 'ray' needs Ray ({error}): pip install 'kernel-engine[ray]'") from None
     with _lock:
         if not ray.is_initialized():
+            _knock(cluster.address)
             try:
                 ray.init(address=cluster.address, include_dashboard=None if cluster.address else False)
             except (ConnectionError, ValueError, RuntimeError) as error:
@@ -380,6 +382,17 @@ def _join(cluster: Cluster) -> Any:
             _joined["ours"] = 1
         _joined["engines"] += 1
     return ray
+
+
+def _knock(address: str | None) -> None:
+    """Raise UsageError when nobody listens at an address: Ray itself would try for minutes."""
+    host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
+    if not colon or not port.isdigit():
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
+    except OSError as error:
+        raise UsageError(f"no Ray cluster at {address}: {error}") from None
 
 
 def _leave(ray: Any) -> None:

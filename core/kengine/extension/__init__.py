@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kengine.extension.failure import candidate_line
-    from kengine.extension.install import install
-    from kengine.extension.load import configure, current_settings, load, load_inline
+    from kengine.extension.replacement import install
+    from kengine.extension.builder import configure, current_settings, load, load_inline
     from kengine.extension.module import Extension
     from kengine.extension.settings import Settings
     from kengine.extension.toolkit import warm
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 _HOMES = {
     "Settings": "settings",
     "Extension": "module",
-    "configure": "load",
-    "current_settings": "load",
-    "load": "load",
-    "load_inline": "load",
-    "install": "install",
+    "configure": "builder",
+    "current_settings": "builder",
+    "load": "builder",
+    "load_inline": "builder",
+    "install": "replacement",
     "warm": "toolkit",
     "candidate_line": "failure",
 }
@@ -52,6 +52,6 @@ def __getattr__(name: str) -> Any:
         import importlib
 
         value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
-        globals()[name] = value  # `load` and `install` are also submodules, which would hide the functions
+        globals()[name] = value
         return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -46,7 +46,7 @@ def build(sources: SourceSet, settings: Settings) -> Path:
             objects = _compile_all(sources, folder, lambda unit, place: _native(unit, sources, settings, kit, place))
             link = [f for f in sources.link_flags if f.startswith(("-l", "-L", "-Wl,"))]
             run([*find_compiler().command, "-shared", *objects, "-o", str(out), str(glue), f"-Wl,-rpath,{settings.shared}",
-                 f"-L{kit.library}", *link, "-lcudart"], folder)  # fmt: skip
+                 *link, *kit.link_flags()], folder)  # fmt: skip
         os.replace(out, library)
     return library
 
@@ -95,7 +95,9 @@ def _emulated(unit: Unit, sources: SourceSet, settings: Settings, place: Path) -
     lines = []
     if unit is sources.units[0]:
         strict = 0 if any(has_return_in_macro(u.text) for u in sources.units) else 1
-        lines = [f"#define SIMT_STRICT_EXIT {strict}", '#include "definitions.h"']
+        # The module's objects lie in this unit, which itself may be a host unit without checks.
+        checks = ["#define SIMT_CHECK"] if settings.check else []
+        lines = [f"#define SIMT_STRICT_EXIT {strict}", *checks, '#include "definitions.h"']
     try:
         body = rewrite(unit.text) if unit.is_device else unit.text
     except RecursionError:

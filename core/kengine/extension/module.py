@@ -135,16 +135,19 @@ def _publish(binary: c.PyDLL, name: str) -> dict[str, Any] | None:
     return table
 
 
+# Operators live as long as the process, whether or not the extension is kept.
+_libraries: list[Any] = []
+
+
 def _register(rows: list[tuple[str, str, str, str, Any]], extension: Extension, settings: Settings) -> None:
-    """Define and implement the operators of TORCH_LIBRARY blocks. The libraries live as long as the extension."""
+    """Define and implement the operators of TORCH_LIBRARY blocks."""
     if not rows:
         return
     import torch
 
-    kept: list[Any] = []
     for library, name, schema, key, function in sorted(rows, key=lambda r: not r[2]):
         handle = torch.library.Library(library, "FRAGMENT")
-        kept.append(handle)
+        _libraries.append(handle)
         if schema:
             bare = schema.split("(")[0].split("|")[0].strip()
             if not _defined(library, bare):
@@ -154,7 +157,6 @@ def _register(rows: list[tuple[str, str, str, str, Any]], extension: Extension, 
             wrapped = emulate(function, extension, settings) if extension.program else function
             dispatch = "CompositeExplicitAutograd" if extension.program or not key else key
             handle.impl(name, wrapped, dispatch)
-    extension.__dict__["_libraries"] = kept
 
 
 def _defined(library: str, name: str) -> bool:

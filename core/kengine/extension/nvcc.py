@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import os
 import shutil
 from collections.abc import Sequence
@@ -29,6 +30,11 @@ class Toolkit:
     include: Path
     library: Path
 
+    def link_flags(self) -> list[str]:
+        """Linker flags for the runtime library, which a pip package ships by its versioned name only."""
+        named = sorted(self.library.glob("libcudart.so*"))
+        return [f"-L{self.library}", f"-l:{named[0].name}" if named else "-lcudart"]
+
 
 @functools.lru_cache(maxsize=1)
 def find_toolkit() -> Toolkit:
@@ -38,12 +44,15 @@ def find_toolkit() -> Toolkit:
     tried = [Path(home) / "bin" / "nvcc"] if home else []
     tried += [Path(found).resolve()] if found else []
     tried.append(Path("/usr/local/cuda/bin/nvcc"))
+    spec = importlib.util.find_spec("nvidia")
+    for folder in spec.submodule_search_locations or () if spec else ():
+        tried += sorted(Path(folder).glob("cu*/bin/nvcc"), reverse=True)
     for nvcc in tried:
         root = nvcc.resolve().parent.parent
-        include = next((p for p in (root / "include", root / "targets/x86_64-linux/include") if p.is_dir()), None)
-        if nvcc.exists() and include is not None:
-            library = next((p for p in (root / "lib64", root / "lib", root / "targets/x86_64-linux/lib") if p.is_dir()), root)
-            return Toolkit(nvcc, include, library)
+        includes = [p for p in (root / "include", root / "targets/x86_64-linux/include") if (p / "cuda_runtime.h").exists()]
+        libraries = [p for p in (root / "lib64", root / "lib", root / "targets/x86_64-linux/lib") if list(p.glob("libcudart.so*"))]
+        if nvcc.exists() and includes and libraries:
+            return Toolkit(nvcc, includes[0], libraries[0])
     raise TargetUnavailable(f"no nvcc found (looked for {', '.join(map(str, tried))}); install the CUDA toolkit or set CUDA_HOME")
 
 

@@ -16,7 +16,9 @@ from kengine.integrations.columns import to_task
 from kengine.integrations.grading import Graded, grader
 
 _SPECIAL = re.compile(r"<\|[^|<>\n]{1,40}\|>|<\uff5c[^\uff5c\n]{1,40}\uff5c>|</?s>|<(?:eos|bos|pad|end_of_turn)>")
-_TAIL = 200
+_LEADING = re.compile(rf"^(?:{_SPECIAL.pattern}|\ufffd|\s)+")
+_LEAST = 32
+"""Characters of a prompt's end that are enough to tell it."""
 
 
 def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any], **_: Any) -> dict[str, Any]:
@@ -35,21 +37,21 @@ def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence
 def read_response(query: str, prompt: str) -> str:
     """What the model wrote in `query`, which begins with the prompt, without special tokens.
 
-    Raises UsageError when the prompt is not there: an example in it might be taken for the answer.
+    Raises UsageError when it does not: an example in the prompt might be taken for the answer.
     """
-    if not query.startswith(prompt):
-        tail = prompt[-_TAIL:]  # a prompt that was too long has lost its beginning
-        _, found, after = query.partition(tail)
-        if not (tail.strip() and found):
-            raise UsageError(f"the query does not hold its prompt: it begins with {query[:60]!r}, not {prompt[:60]!r}")
-        return _SPECIAL.sub("", after)
-    return _SPECIAL.sub("", query[len(prompt) :])
+    asked, query = _LEADING.sub("", prompt), _LEADING.sub("", query)
+    # OpenRLHF cuts the beginning off a prompt that is too long, so what the query begins with may be its end alone.
+    for cut in range(max(len(asked) - _LEAST, 0) + 1):
+        if query.startswith(asked[cut:]):
+            return _SPECIAL.sub("", query[len(asked) - cut :])
+    raise UsageError(f"the query does not begin with its prompt: it is {query[:60]!r}, the prompt {prompt[:60]!r}")
 
 
 def __getattr__(name: str) -> Any:
     if name != "AgentExecutor":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = found = _executor()
+    found.__qualname__ = name  # so that pickle finds it in this module
     return found
 
 

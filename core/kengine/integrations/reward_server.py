@@ -25,7 +25,6 @@ def create_app() -> Any:
     app = FastAPI(title="kengine rewards", docs_url=None, redoc_url=None)
     grader({})
 
-    @app.post("/openrlhf")
     async def openrlhf(body: dict[str, Any] = Body()) -> dict[str, Any]:  # noqa: B008
         queries, prompts, labels = (body.get(key) or [] for key in ("query", "prompts", "labels"))
         if not len(queries) == len(prompts) == len(labels):
@@ -34,7 +33,6 @@ def create_app() -> Any:
         graded = await grader({}).grade_async(responses, [to_task(label, "label") for label in labels])
         return {"rewards": _rewards(graded), "scores": [float(each.passed) for each in graded], "extra_logs": {}}
 
-    @app.post("/slime")
     async def slime(body: dict[str, Any] = Body()) -> float:  # noqa: B008
         graded = await grader({}).grade_async([body.get("response", "")], [to_task(body.get("label"), "label")])
         return _rewards(graded)[0]
@@ -43,6 +41,8 @@ def create_app() -> Any:
         code = 503 if isinstance(error, InfraError) else 422
         return JSONResponse({"error": type(error).__name__, "message": str(error)}, code)
 
+    app.add_api_route("/openrlhf", openrlhf, methods=["POST"])
+    app.add_api_route("/slime", slime, methods=["POST"])
     app.add_exception_handler(InfraError, failed)
     app.add_exception_handler(UsageError, failed)
     return app

@@ -49,6 +49,7 @@ def __getattr__(name: str) -> Any:
     if name != "KernelRewardManager":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = found = _manager()
+    found.__qualname__ = name  # so that pickle finds it in this module
     return found
 
 

@@ -36,7 +36,6 @@ def prepare(lanes: int, dialect: Dialect) -> Path:
 
     Takes some ten seconds once on a machine. Raises kengine.simt.CompilerMissing or CompileError, OSError.
     """
-    from kengine.runner.sandbox import paths
     from kengine.simt.runtime import load_runtime
     from kengine.simt.toolchain import Mode, precompiled_header, runtime_library
 
@@ -48,10 +47,17 @@ def prepare(lanes: int, dialect: Dialect) -> Path:
         list(pool.map(lambda mode: precompiled_header(mode, folder), modes))
     load_runtime(library)
     _prepare_extensions(lanes, dialect, folder)
+    publish(folder)
+    return folder
+
+
+def publish(folder: Path) -> None:
+    """Let runners that are forked later read a folder, and have links to its parts."""
+    from kengine.runner.sandbox import paths
+
     _open_to_all(folder)
     paths.share(str(folder))
     _prepared[:] = [folder]
-    return folder
 
 
 def _prepare_extensions(lanes: int, dialect: Dialect, folder: Path) -> None:

@@ -18,7 +18,7 @@ class Unit:
     """One device source as the candidate gave it.
 
     options: compiler options in the vendor's spelling. instances: template kernels by name (`scale<float>`).
-    exports: host functions that are called by name.
+    exports: host functions that are called by name. whole: host code is allowed beside the device's.
     """
 
     text: str
@@ -27,6 +27,7 @@ class Unit:
     options: tuple[str, ...] = ()
     instances: tuple[str, ...] = ()
     exports: tuple[str, ...] = ()
+    whole: bool = False
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from kengine.errors import CandidateFault
+from kengine.model import Candidate
 from kengine.native import faults, observe
 from kengine.native.lines import LineMap, locate
 
@@ -39,11 +40,11 @@ def _build(driver: Emulator, how: str, *args: Any, **kwargs: Any) -> Extension:
         cache=driver.folder, tools=driver.folder, dialect=driver.dialect, lanes=64 if driver.limits.lanes == 64 else 32,
         check=driver.check, limits=driver.limits, arch=driver.limits.name, launch_seconds=driver.launch_seconds,
     )  # fmt: skip
-    texts = _texts(args, kwargs)
+    texts = texts_of(args, kwargs)
     try:
         made: Extension = getattr(extension, how)(*args, settings=settings, **kwargs)
     except CandidateFault as fault:
-        raise observe.current().failed(_place(fault, texts, driver)) from None
+        raise observe.current().failed(place_fault(fault, texts, driver.candidate)) from None
     except SimtError as error:
         found = _maps(texts, driver)[-1] if texts else locate("", driver.candidate.main.text)
         problem = faults.from_simt(error, "cuda_sources.cu", found, driver.candidate.main.path)
@@ -83,7 +84,7 @@ def translate(error: Any, extension: Extension, driver: Emulator) -> CandidateFa
     return faults.from_simt(error, name, locate(source, driver.candidate.main.text), driver.candidate.main.path)
 
 
-def _texts(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, str]:
+def texts_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, str]:
     """The sources of a call of load_inline, by the names that messages give them."""
     given = {"cpp_sources": args[1] if len(args) > 1 else kwargs.get("cpp_sources"),
              "cuda_sources": args[2] if len(args) > 2 else kwargs.get("cuda_sources")}  # fmt: skip
@@ -96,14 +97,14 @@ def _maps(texts: dict[str, str], driver: Emulator) -> list[LineMap]:
     return [locate(text, driver.candidate.main.text) for text in texts.values()]
 
 
-def _place(fault: CandidateFault, texts: dict[str, str], driver: Emulator) -> CandidateFault:
+def place_fault(fault: CandidateFault, texts: dict[str, str], candidate: Candidate) -> CandidateFault:
     """The same fault with lines of the candidate's file instead of its sources'."""
     match = re.match(r"(cpp_sources|cuda_sources):(\d+): ", fault.message)
     if match is None or match[1] not in texts:
         return CandidateFault(fault.status, fault.message, fault.log, 0)
-    lines = locate(texts[match[1]], driver.candidate.main.text)
+    lines = locate(texts[match[1]], candidate.main.text)
     line = lines.line(int(match[2]))
     at = f" (line {line})" if line else ""
     suffix = "cpp" if match[1] == "cpp_sources" else "cu"
-    log = faults.renumber(fault.log, f"{match[1]}.{suffix}", lines, driver.candidate.main.path)
+    log = faults.renumber(fault.log, f"{match[1]}.{suffix}", lines, candidate.main.path)
     return CandidateFault(fault.status, f"{match[1]}: {fault.message[match.end():]}{at}", log, line)

@@ -56,12 +56,10 @@ def create_app(desk: Desk, metrics: Metrics, door: Door | None = None) -> FastAP
     app.add_exception_handler(Draining, _draining)
     app.add_exception_handler(UsageError, _usage)
 
-    @app.post("/verify", summary="Judge one candidate and wait for the verdict.")
     async def verify(http: Request) -> Response:
         job = desk.submit([await _read(http, protocol.Request)])[0]
         return await _respond(await asyncio.wrap_future(job.future))
 
-    @app.post("/verify/batch", summary="Judge many; one answer a line, each as soon as it is there.")
     async def verify_batch(http: Request) -> Response:
         batch = await _read(http, Batch)
         if len(batch.requests) > door.max_batch:
@@ -69,30 +67,35 @@ def create_app(desk: Desk, metrics: Metrics, door: Door | None = None) -> FastAP
         jobs = desk.submit(batch.requests)
         return StreamingResponse(_lines(jobs), media_type=NDJSON)
 
-    @app.post("/jobs", status_code=202, summary="Hand in one candidate; ask for it later.")
     async def submit(http: Request) -> Response:
         return _json(_state(desk.submit([await _read(http, protocol.Request)])[0]), 202)
 
-    @app.get("/jobs/{id}", summary="How far a request is, and its answer when there is one.")
     async def state(id: str) -> Response:
         job = desk.find(id)
         return _json(_state(job)) if job is not None else _error(404, "NotFound", f"no request {id!r}, or forgotten")
 
-    @app.delete("/jobs/{id}", summary="Take back a request that waits.")
     async def cancel(id: str) -> Response:
         job = desk.find(id)
         if job is None:
             return _error(404, "NotFound", f"no request {id!r}, or forgotten")
         return _json(_state(job), 200 if desk.cancel(id) else 409)
 
-    @app.get("/health", summary="Version, schemas, targets, limits and load.")
     async def health() -> Response:
         return _json(_health(desk, door), 503 if desk.draining else 200)
 
-    @app.get("/metrics", summary="Counters for Prometheus.")
     async def measures() -> Response:
         return Response(metrics.text(desk), media_type="text/plain; version=0.0.4; charset=utf-8")
 
+    for path, method, code, function, summary in (
+        ("/verify", "POST", 200, verify, "Judge one candidate and wait for the verdict."),
+        ("/verify/batch", "POST", 200, verify_batch, "Judge many; one answer a line, each as soon as it is there."),
+        ("/jobs", "POST", 202, submit, "Hand in one candidate; ask for it later."),
+        ("/jobs/{id}", "GET", 200, state, "How far a request is, and its answer when there is one."),
+        ("/jobs/{id}", "DELETE", 200, cancel, "Take back a request that waits."),
+        ("/health", "GET", 200, health, "Version, schemas, targets, limits and load."),
+        ("/metrics", "GET", 200, measures, "Counters for Prometheus."),
+    ):
+        app.add_api_route(path, function, methods=[method], status_code=code, summary=summary)
     return app
 
 
@@ -141,7 +144,7 @@ def _health(desk: Desk, door: Door) -> Health:
         for e in desk.engines.values()
     )
     return Health(
-        "draining" if desk.draining else "ready", __version__, SCHEMAS, targets, queued, running, desk.queue,
+        "draining" if desk.draining else "ready", __version__, SCHEMAS, targets, queued, running, desk.room,
         door.max_batch, door.max_request_bytes, desk.deadline_s,
     )  # fmt: skip
 

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import queue
 import threading
 import time
 import weakref
 from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Protocol, Union
 
 from kengine.errors import KengineError, UsageError
 from kengine.server.protocol import Answer, DeadlineExceeded, Draining, Request, failure
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from kengine.config import Plan
     from kengine.model import TargetInfo, Verdict
     from kengine.tasks.item import Item
@@ -74,30 +78,32 @@ class Job:
 
 Observer = Callable[[Job, Answer], None]
 Work = Union["Item", KengineError]
+_Queue: TypeAlias = "queue.SimpleQueue[tuple[Job, Item] | None]"
 
 
 class Desk:
     """Queues requests for engines and answers each of them once; thread-safe.
 
-    queue: requests that may wait, over all targets. deadline_s: for requests that name none. keep: answers that are
+    room: requests that may wait, over all targets. deadline_s: for requests that name none. keep: answers that are
     remembered, so that a request which is sent again after a lost connection is not judged again. observe: called with
     each job and its answer, from any thread. The engines are closed with the desk.
     """
 
     def __init__(
-        self, engines: Mapping[str, Judging], *, queue: int = 1024, deadline_s: float = 600.0, keep: int = 2048,
+        self, engines: Mapping[str, Judging], *, room: int = 1024, deadline_s: float = 600.0, keep: int = 2048,
         observe: Observer | None = None,
     ) -> None:  # fmt: skip
         if not engines:
             raise UsageError("no target to judge on")
         self.engines = dict(engines)
-        self.queue = queue
+        self.room = room
         self.deadline_s = deadline_s
         self.draining = False
         self._keep = keep
         self._observe = observe
         self._lock = threading.Condition()
-        self._waiting: dict[str, deque[tuple[Job, Item]]] = {name: deque() for name in self.engines}
+        # One queue a target wakes one worker a request; a condition that all share would wake every one of them.
+        self._queues: dict[str, _Queue] = {name: queue.SimpleQueue() for name in self.engines}
         self._queued = self._running = 0
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._done: deque[str] = deque()
@@ -117,19 +123,23 @@ class Desk:
     def submit(self, requests: Sequence[Request]) -> list[Job]:
         """Take all of these requests or none. A request whose id is known gets the job that has it.
 
-        Raises QueueFull, Draining, UsageError for a target that is not served; a broken task is an answer.
+        Raises QueueFull, Draining, UsageError for a target that is not served and for the id of another candidate; a
+        broken task is an answer.
         """
         prepared = [(request, self._target(request), _read(request)) for request in requests]
         with self._lock:
             if self.draining or self._closed:
                 raise Draining("the server is shutting down")
+            seen: dict[str, Request] = {}
+            for request in requests:
+                known = self._jobs.get(request.id)
+                _check_same(request, known.request if known is not None else seen.setdefault(request.id, request))
             new = len({r.id for r in requests if r.id not in self._jobs})
-            if new and self._queued + new > self.queue:
+            if new and self._queued + new > self.room:
                 raise QueueFull(
-                    f"{self._queued} requests wait and {self.queue} may: no room for {new} more", self._retry_after()
+                    f"{self._queued} requests wait and {self.room} may: no room for {new} more", self._retry_after()
                 )
             jobs = [self._take(request, target, work) for request, target, work in prepared]
-            self._lock.notify_all()
         for job, (_, _, work) in zip(jobs, prepared):
             if isinstance(work, KengineError):  # the task could not be read: answered at once, never queued
                 self._settle(job, failure(job.request.id, work))
@@ -157,7 +167,7 @@ class Desk:
         """Take nothing new and turn away what waits; what is being judged goes on."""
         with self._lock:
             self.draining = True
-            waiting = [job for queue in self._waiting.values() for job, _ in queue]
+            waiting = [job for job in self._jobs.values() if job.status == "queued"]
         for job in waiting:
             self._settle(job, failure(job.request.id, Draining("the server was shut down before this was judged")))
 
@@ -171,6 +181,9 @@ class Desk:
             self._closed = True
             unanswered = [job for job in self._jobs.values() if job.ended is None]
             self._lock.notify_all()
+        for name, engine in self.engines.items():
+            for _ in range(engine.workers):
+                self._queues[name].put(None)
         for job in unanswered:
             self._settle(job, failure(job.request.id, Draining("the server was shut down while this was judged")))
         for engine in self.engines.values():
@@ -194,19 +207,17 @@ class Desk:
         self._jobs[request.id] = job
         self._queued += 1
         if not isinstance(work, KengineError):
-            self._waiting[target].append((job, work))
+            self._queues[target].put((job, work))
+            if not self._alarms or job.deadline < self._alarms[0][0]:
+                self._lock.notify_all()
             heapq.heappush(self._alarms, (job.deadline, next(self._numbers), weakref.ref(job)))
         return job
 
     def _work(self, target: str) -> None:
-        engine, queue = self.engines[target], self._waiting[target]
-        while True:
+        engine, waiting = self.engines[target], self._queues[target]
+        while (taken := waiting.get()) is not None:
+            job, item = taken
             with self._lock:
-                while not queue and not self._closed:
-                    self._lock.wait()
-                if self._closed:
-                    return
-                job, item = queue.popleft()
                 if job.ended is not None:
                     continue
                 job.started = time.monotonic()
@@ -220,7 +231,8 @@ class Desk:
             with self._lock:
                 self._running -= 1
                 self._mean_s += 0.1 * (time.monotonic() - job.started - self._mean_s)
-                self._lock.notify_all()
+                if self.draining:
+                    self._lock.notify_all()
 
     def _watch(self) -> None:
         """Answer the requests whose time is over, whatever is still being done for them."""
@@ -256,7 +268,7 @@ class Desk:
     def _retry_after(self) -> float:
         # When about a quarter of the queue will have been worked off.
         workers = sum(engine.workers for engine in self.engines.values())
-        return min(max(self.queue / 4 * self._mean_s / workers, 0.05), 30.0)
+        return min(max(self.room / 4 * self._mean_s / workers, 0.05), 30.0)
 
 
 def _read(request: Request) -> Work:
@@ -264,3 +276,8 @@ def _read(request: Request) -> Work:
         return request.item()
     except KengineError as error:
         return error
+
+
+def _check_same(request: Request, known: Request) -> None:
+    if replace(known, deadline_s=None) != replace(request, deadline_s=None):
+        raise UsageError(f"id {request.id!r} is that of another request: give each candidate an id of its own")

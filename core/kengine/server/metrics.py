@@ -50,4 +50,5 @@ class Metrics:
         self._running.set(running)
         for name, engine in desk.engines.items():
             self._workers.labels(name).set(engine.workers)
-        return generate_latest(self.registry)
+        text: bytes = generate_latest(self.registry)
+        return text

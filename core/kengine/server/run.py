@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import socket
+import threading
+import time
 from collections.abc import Callable
-from types import FrameType
+from contextlib import suppress
 
 import uvicorn
 
@@ -26,44 +28,40 @@ def serve(desk: Desk, metrics: Metrics, host: str, port: int, door: Door, say: C
             f"--host {host} can be reached from other machines: set KENGINE_TOKEN or give --token-file, so that only "
             "those who know the token have code run here"
         )
-    listener = _listen(host, port)
+    listener = listen(host, port)
     bound = listener.getsockname()[1]
     shown = f"[{host}]" if ":" in host else host
     config = uvicorn.Config(
         create_app(desk, metrics, door), log_config=None, access_log=False, lifespan="on", ws="none",
         timeout_graceful_shutdown=max(1, round(door.grace_s)), server_header=False,
     )  # fmt: skip
-    server = _Server(config, desk, lambda: say(f"http://{shown}:{bound}"))
+    server = uvicorn.Server(config)
+    watcher = threading.Thread(
+        target=_watch, args=(server, desk, lambda: say(f"http://{shown}:{bound}")), name="kengine-serve", daemon=True
+    )
     with listener:
+        watcher.start()
         server.run(sockets=[listener])
 
 
-class _Server(uvicorn.Server):
-    """Drains the desk with the first signal, so that nobody waits for a request that will not be judged any more."""
-
-    def __init__(self, config: uvicorn.Config, desk: Desk, started: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._desk = desk
-        self._started = started
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Tell the address when the port is open."""
-        await super().startup(sockets)
-        if not self.should_exit:
-            self._started()
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """A signal: the second one ends the server at once."""
-        import threading
-
-        # A signal may arrive while this very thread holds the desk's lock.
-        threading.Thread(target=self._desk.drain, name="kengine-drain", daemon=True).start()
-        super().handle_exit(sig, frame)
+def _watch(server: uvicorn.Server, desk: Desk, started: Callable[[], None]) -> None:
+    """Tell when the port is open, and drain the desk with the first signal, so that nobody waits for a request that
+    will not be judged any more: uvicorn closes the application only when every answer has been sent."""
+    told = False
+    while not server.should_exit:
+        if server.started and not told:
+            told = True
+            with suppress(OSError):  # nobody reads what is said
+                started()
+        time.sleep(0.02)
+    desk.drain()
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that takes connections there; port 0 takes a free one. Raises UsageError for a port that is in use."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # Named as TCP, since asyncio turns Nagle's algorithm off only then; with it each answer waits 40 ms for an ACK.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))

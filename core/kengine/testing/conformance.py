@@ -5,8 +5,11 @@
     class TestAcme(BackendConformance):
         backend = "acme"
 
-Nothing is left out silently: a golden kernel that the backend does not supply fails, a target that cannot launch here
-is skipped with the target's own reason, and an expected failure that no longer fails is warned of.
+Each capability that a target has here is put to the test with kernels that are right and kernels that are not: launch
+by every golden kernel and by candidates whose kernel does not do the work, compile alone by what a compiler must take
+and refuse, time by a speed that is and one that cannot be reached. Nothing is left out silently: a golden kernel that
+the backend does not supply fails, a capability that is missing is skipped with the target's own reason, and an expected
+failure that no longer fails is warned of.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -31,7 +35,8 @@ from kengine.errors import KengineError
 from kengine.model import Capability, Status, Target, TargetInfo, Verdict
 from kengine.plugins import SPEC_VERSION, registry
 from kengine.plugins.backend import Backend, load
-from kengine.testing.golden import EXPECTED, Golden, check_kernels, find_kernels
+from kengine.testing import processes
+from kengine.testing.golden import COMPILED, EXPECTED, SHAMS, Golden, check_kernels, find_kernels, make_sham
 
 if TYPE_CHECKING:
     from kengine.engine import Engine
@@ -74,7 +79,7 @@ class BackendConformance:
     report: ClassVar[Path | None] = None
 
     _loaded: ClassVar[Backend | None] = None
-    _engines: ClassVar[dict[Target, Engine]] = {}
+    _engines: ClassVar[dict[tuple[str, Plan], Engine]] = {}
     _results: ClassVar[dict[str, str]] = {}
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
@@ -85,8 +90,9 @@ class BackendConformance:
             except KengineError:  # the device-free tests say what is wrong
                 names = [f"{metafunc.cls.backend}:unknown"]
             metafunc.parametrize("target", names)
-        if "kernel" in metafunc.fixturenames:
-            metafunc.parametrize("kernel", list(EXPECTED))
+        kinds = {"kernel": list(EXPECTED), "compiled": list(COMPILED), "sham": list(SHAMS)}
+        for argument in set(kinds) & set(metafunc.fixturenames):
+            metafunc.parametrize(argument, kinds[argument])
 
     @classmethod
     def setup_class(cls) -> None:
@@ -144,7 +150,8 @@ class BackendConformance:
         """Every expected failure names a test of this machine's list; those that do not are warned of."""
         known = {"specification", "import", "targets"}
         for info in self._load().targets():
-            known |= {f"{info.target}/{name}" for name in (*EXPECTED, "repeated", "closing", "time")}
+            tests = (*EXPECTED, *SHAMS, *(f"compile/{name}" for name in COMPILED), "repeated", "closing", "time")
+            known |= {f"{info.target}/{name}" for name in tests}
         for name in sorted(set(self.expected_failures) - known):
             warnings.warn(f"expected failure {name!r} names no test", UserWarning, stacklevel=1)
 
@@ -156,6 +163,32 @@ class BackendConformance:
             assert verdict.emulated == self._info(target).emulated
             assert str(verdict.target) == target
             assert verdict.passed or verdict.message.strip(), "a failure says why"
+
+    def test_sham(self, target: str, sham: str) -> None:
+        """A candidate whose kernel does not do the work is found out by the modes, with all lint rules switched off."""
+        with self._result(f"{target}/{sham}"):
+            self._require_launch(target)
+            golden = make_sham(self._golden("add_ok"), sham)
+            if golden is None:
+                pytest.skip("the golden kernel has no host code in Python to cheat in")
+            verdict = self._engine(target, replace(self.plan, ignore=("K",))).verify(_item(golden))
+            assert verdict.status is Status.sham, f"{verdict.status}: {verdict.message}\n{verdict.log}"
+
+    def test_compiled(self, target: str, compiled: str) -> None:
+        """A target that compiles and cannot launch here takes what its compiler must take, and refuses what it must."""
+        with self._result(f"{target}/compile/{compiled}"):
+            info = self._info(target)
+            if Capability.launch in info.capabilities:
+                pytest.skip(f"{target} launches here, which compiles first")
+            if Capability.compile not in info.capabilities:
+                pytest.skip(f"{target} cannot compile here: {info.reasons['compile']}")
+            verdict = self._engine(target, replace(self.plan, check=False)).verify(_item(self._golden(compiled)))
+            assert verdict.status is COMPILED[compiled], f"{verdict.status}: {verdict.message}\n{verdict.log}"
+            if verdict.passed:
+                assert verdict.stages.compile is not None
+                assert [str(a.target) for a in verdict.stages.compile.artifacts][:1] == [target]
+                assert _kernels(verdict), "kengine_compile names the kernels that it compiled"
+                assert verdict.stages.launch is None
 
     def test_repeated(self, target: str) -> None:
         """The same candidate gives the same verdict again, with the same kernels and the same number of launches."""
@@ -170,14 +203,13 @@ class BackendConformance:
         """An engine of its own leaves no process behind, also after a kernel that never ends."""
         with self._result(f"{target}/closing"):
             self._require_launch(target)
-            before = _descendants()
+            before = processes.descendants()
             with kengine.Engine(target=target, plan=self.plan, workers=1) as engine:
                 engine.verify(_item(self._golden("hang")))
-                during = _descendants() - before
+                during = processes.descendants() - before
                 assert during, "an engine works in processes of its own"
             deadline = time.monotonic() + 5
-            # Also those that lost their parent and stand below init now.
-            while (left := (_descendants() - before) | (during & set(_processes()))) and time.monotonic() < deadline:
+            while (left := _left(before, during)) and time.monotonic() < deadline:
                 time.sleep(0.05)
             assert not left, f"processes are left: {sorted(left)}"
 
@@ -190,6 +222,9 @@ class BackendConformance:
             golden = self._golden("add_ok")
             with kengine.Engine(target=target, plan=Plan(time=True)) as engine:
                 verdict = engine.verify(_item(golden))
+            with kengine.Engine(target=target, plan=Plan(min_speedup=1e9)) as engine:
+                slow = engine.verify(_item(golden))
+            assert slow.status is Status.too_slow, f"a bar that nothing reaches: {slow.status}: {slow.message}"
             assert verdict.status is Status.passed, verdict.message
             assert verdict.stages.time is not None and verdict.stages.time.cases
             for case in verdict.stages.time.cases:
@@ -218,12 +253,16 @@ class BackendConformance:
         return kernels[kernel]
 
     def _verify(self, target: str, kernel: str) -> Verdict:
-        info = self._require_launch(target)
-        golden = self._golden(kernel)
-        engine = self._engines.get(info.target)
+        self._require_launch(target)
+        return self._engine(target, self.plan).verify(_item(self._golden(kernel)))
+
+    def _engine(self, target: str, plan: Plan) -> Engine:
+        engine = self._engines.get((target, plan))
         if engine is None:
-            engine = self._engines[info.target] = kengine.Engine(target=target, plan=self.plan, workers=1)
-        return engine.verify(_item(golden))
+            for other in [key for key in self._engines if key[0] != target]:
+                self._engines.pop(other).close()  # a backend may have a dozen targets, and each its processes
+            engine = self._engines[target, plan] = kengine.Engine(target=target, plan=plan, workers=1)
+        return engine
 
     @contextmanager
     def _result(self, name: str) -> Iterator[None]:
@@ -274,24 +313,6 @@ def _kernels(verdict: Verdict) -> list[str]:
     return [] if compiled is None else [k.name for a in compiled.artifacts for k in a.kernels]
 
 
-def _processes() -> dict[tuple[int, int], int]:
-    """Parent of every process, by its number and the tick when it began."""
-    parents = {}
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{pid}/stat") as file:
-                # The name in parentheses may hold spaces and parentheses itself.
-                fields = file.read().rpartition(")")[2].split()
-        except OSError:
-            continue
-        parents[int(pid), int(fields[19])] = int(fields[1])
-    return parents
-
-
-def _descendants() -> set[tuple[int, int]]:
-    """Processes below this one, at any depth."""
-    parents = _processes()
-    family = {os.getpid()}
-    while more := {key[0] for key, parent in parents.items() if parent in family} - family:
-        family |= more
-    return {key for key in parents if key[0] in family and key[0] != os.getpid()}
+def _left(before: set[processes.Key], during: set[processes.Key]) -> set[processes.Key]:
+    """Processes that came since `before`, also those of `during` that lost their parent and stand below init now."""
+    return (processes.descendants() - before) | (during & set(processes.parents()))

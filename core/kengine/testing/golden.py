@@ -41,6 +41,34 @@ nan_output: NaN in one element. out_of_bounds: reads or writes far outside an ar
 mutates_input: the right answer, and one element of an input changed. empty_output: an array without elements.
 """
 
+COMPILED: Mapping[str, Status] = {
+    "add_ok": Status.passed,
+    "softmax_ok": Status.passed,
+    "wrong_scale": Status.passed,
+    "compile_error": Status.compile_failed,
+}
+"""Statuses of those that a target which only compiles is shown; the others may be refused early or not."""
+
+SHAMS: Mapping[str, str] = {
+    "plain": "    return x + y\n",
+    "decoy": "    _honest(x, y)\n    return x + y\n",
+    "fallback": "    try:\n        return _honest(x, y)\n    except Exception:\n        return x + y\n",
+}
+"""Bodies of candidates that are right on `add_ok`'s task and whose kernel does not do the work.
+
+plain: no kernel is launched. decoy: one is, and its result thrown away. fallback: the host computes the answer when
+the launch raises. Each ends in `sham` by the backend's modes alone, without any lint rule.
+"""
+
+
+def make_sham(honest: Golden, name: str) -> Golden | None:
+    """Put a sham in front of `add_ok`; None for a candidate without host code of its own."""
+    entry = "def candidate(x, y):"
+    if not honest.file.endswith(".py") or honest.candidate.count(entry) != 1:
+        return None
+    text = honest.candidate.replace(entry, "def _honest(x, y):")
+    return honest._replace(candidate=f"{text}\n\n{entry}\n{SHAMS[name]}")
+
 
 def find_kernels(plugin: str) -> Mapping[str, Golden]:
     """Golden kernels of a backend, by the module of its plugin: `KERNELS` of the module `conformance` beside it.

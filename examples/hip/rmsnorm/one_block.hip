@@ -14,7 +14,8 @@
 #include <hip/hip_runtime.h>
 
 template <class T>
-__global__ void normalize_row(const T* x, const T* gain, T* y, int width, long x_step, long x_unit, long gain_unit, float eps) {
+__global__ void normalize_row(const T* x, const T* gain, T* y, int width, long x_step, long x_unit, long gain_unit,
+                              float eps) {
   __shared__ float sums[1024 / 32];
   const T* row = x + blockIdx.x * x_step;
   float square = 0.0f;
@@ -30,5 +31,6 @@ __global__ void normalize_row(const T* x, const T* gain, T* y, int width, long x
   for (int w = 0; w < (blockDim.x + warpSize - 1) / warpSize; ++w) total += sums[w];
   float scale = rsqrtf(total / width + eps);
   for (int i = threadIdx.x; i < width; i += blockDim.x)
-    y[blockIdx.x * static_cast<long>(width) + i] = static_cast<T>(static_cast<float>(row[i * x_unit]) * scale * static_cast<float>(gain[i * gain_unit]));
+    y[blockIdx.x * static_cast<long>(width) + i] =
+        static_cast<T>(static_cast<float>(row[i * x_unit]) * scale * static_cast<float>(gain[i * gain_unit]));
 }

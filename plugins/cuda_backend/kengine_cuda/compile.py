@@ -9,6 +9,7 @@ from kengine.errors import CandidateFault
 from kengine.model import Artifact, Candidate, KernelResources, Mode, Target, TaskView
 from kengine.native.observe import LaunchRefused
 from kengine.native.session import Session, open_session
+from kengine.native.unrun import NotRun
 from kengine.plugins.hooks import Inputs
 
 from kengine_cuda import resources
@@ -70,6 +71,8 @@ def _record(session: Session, sample: Inputs) -> str:
     except CandidateFault as fault:
         seen = sum(item.threads > 0 for item in session.driver.seen.values())  # type: ignore[attr-defined]
         cause = fault.__cause__
+        if isinstance(cause, NotRun):
+            return "functions of the extension were not run: what they launch was compiled, its blocks are not known"
         if fault.status in CERTAIN or cause is None or isinstance(cause, LaunchRefused) or not seen:
             raise
         return (

@@ -15,7 +15,7 @@ from kengine.native.driver import Configuration, Dialect, Unit
 
 from kengine_cuda import occupancy
 from kengine_cuda.chips import Chip
-from kengine_cuda.toolchain.compiler import Binary, compile_unit
+from kengine_cuda.toolchain.compiler import Binary, Style, compile_unit
 
 
 @dataclass
@@ -48,9 +48,12 @@ class Recorder:
 
     def build(self, unit: Unit) -> RecordedModule:
         """Compile a source for the chip. Raises CandidateFault."""
-        plain = self.candidate.language == "python"
+        return self.compile(unit, "plain" if self.candidate.language == "python" and not unit.whole else "file")
+
+    def compile(self, unit: Unit, style: Style) -> RecordedModule:
+        """The same for a source of any style. Raises CandidateFault."""
         try:
-            binary = compile_unit(unit, self.chip, self.workdir, self.candidate.main.path, plain)
+            binary = compile_unit(unit, self.chip, self.workdir, self.candidate.main.path, style)
         except CandidateFault as fault:
             raise observe.current().failed(fault) from None
         self.binaries.append(binary)
@@ -62,7 +65,10 @@ class Recorder:
         from kengine.native.cupy import install
         from kengine.pretence import pretend
 
+        from kengine_cuda.extension import replace
+
         with ExitStack() as stack:
+            stack.enter_context(replace(self))
             stack.enter_context(install(self, self.candidate.main.text))
             stack.enter_context(pretend(self.figures, poison=False, lenient=lenient))
             yield

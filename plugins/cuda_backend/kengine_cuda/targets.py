@@ -92,7 +92,7 @@ def _chip(chip: Chip, versions: dict[str, str], local: dict[str, Any]) -> Target
         capabilities=tuple(capabilities),
         reasons=reasons,
         device="cpu" if problem else "cuda",
-        environ=_ONE_THREAD,
+        environ=_ONE_THREAD if problem else {**_ONE_THREAD, VARIABLE: str(shared_folder())},
         preload=_PRELOAD,
         versions=versions,
         note=str(local.get("name", "")) if here else chip.name,

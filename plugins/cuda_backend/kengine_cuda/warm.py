@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path
 
 from kengine.model import Target
+from kengine.native.cache import VARIABLE
 from kengine.native.driver import Unit
 from kengine.native.lines import locate
 
@@ -38,7 +40,9 @@ def warm_up(target: Target) -> bool:
 
         with tempfile.TemporaryDirectory() as folder:
             unit = Unit(KERNEL, "increment.cu", locate(KERNEL, KERNEL))
-            compile_unit(unit, chip, Path(folder), "increment.cu", True)
+            compile_unit(unit, chip, Path(folder), "increment.cu", "plain")
+        if VARIABLE in os.environ:
+            _prepare_device(chip.arch)
     return True
 
 
@@ -52,6 +56,25 @@ def open_device(target: Target) -> bool:
 
     open_context()
     return True
+
+
+def _prepare_device(arch: str) -> None:
+    """Build what extensions share on the device of this machine; without nvcc or a C++ compiler there are none."""
+    from kengine.errors import TargetUnavailable
+    from kengine.extension import Settings, warm
+    from kengine.native import cache
+
+    from kengine_cuda.device.interpose import find_library
+
+    folder = cache.shared_folder() / "simt"
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        find_library(folder)
+        warm(Settings(cache=folder, mode="nvcc", arch=arch))
+    except TargetUnavailable:
+        return
+    finally:
+        cache.publish(folder)
 
 
 def _emulate() -> None:

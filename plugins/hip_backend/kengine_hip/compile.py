@@ -9,6 +9,7 @@ from pathlib import Path
 from kengine.errors import CandidateFault, TargetUnavailable
 from kengine.model import Artifact, Candidate, JsonValue, KernelResources, Mode, Target, TaskView
 from kengine.native.session import Session, open_session
+from kengine.native.unrun import NotRun
 from kengine.plugins.hooks import Inputs
 
 from kengine_hip import resources, width
@@ -106,6 +107,8 @@ def describe(driver: Offline) -> tuple[tuple[KernelResources, ...], str]:
 
 def _excuse(fault: CandidateFault, driver: Offline, session: Session) -> str | None:
     """Why a fault may come from results that a compile without a device does not compute; None when it may not."""
+    if isinstance(fault.__cause__, NotRun):
+        return "functions of the extension were not run: what they launch was compiled, its blocks are not known"
     launched = any(module.configurations for module in driver.modules)
     cause = fault.__cause__
     if fault.status != "launch_failed" or not launched or not isinstance(cause, Exception):

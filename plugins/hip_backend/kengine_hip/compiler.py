@@ -50,14 +50,23 @@ class CodeObject:
     seconds: float = 0.0
 
 
+@dataclass(frozen=True)
+class Surroundings:
+    """What a source finds around it. standard: headers of the C++ library stand in front, as AMD's runtime header has
+    them. cuda: CUDA's names and headers are known too. headers: of torch, in front; light ones take their place."""
+
+    standard: bool = False
+    cuda: bool = False
+    headers: tuple[str, ...] = ()
+
+
 def compile_source(
-    toolchain: Toolchain, chip: Chip, text: str, filename: str, options: Sequence[str], folder: Path, standard: bool,
-    cuda: bool = False,
+    toolchain: Toolchain, chip: Chip, text: str, filename: str, options: Sequence[str], folder: Path,
+    around: Surroundings,
 ) -> CodeObject:  # fmt: skip
     """Compile for one chip. `folder` is private and writable; `options` are the compiler's own.
 
-    standard: headers of the C++ library go in front, as AMD's runtime header has them. cuda: CUDA's names and headers
-    are known too. Raises Refused, with lines of `text` under `filename`.
+    Raises Refused, with lines of `text` under `filename`.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as temporary:
@@ -68,16 +77,16 @@ def compile_source(
         if toolchain.kind == "rocm":
             out = place / "out.co"
             command = [*toolchain.command, "-x", "hip", f"--offload-arch={chip.arch}", "--cuda-device-only",
-                       "--no-gpu-bundle-output", *_COMMON, *_cuda_names(cuda), *options, filename, "-o",
+                       "--no-gpu-bundle-output", *_COMMON, *_more(around), *options, filename, "-o",
                        str(out)]  # fmt: skip
             _run(command, source.parent)
             return CodeObject(out.read_bytes(), {})
-        return _by_parts(toolchain, chip, filename, options, place, folder, standard, cuda)
+        return _by_parts(toolchain, chip, filename, options, place, folder, around)
 
 
 def _by_parts(
     toolchain: Toolchain, chip: Chip, filename: str, options: Sequence[str], place: Path, folder: Path,
-    standard: bool, cuda: bool,
+    around: Surroundings,
 ) -> CodeObject:  # fmt: skip
     """Compile to assembly, assemble, link: the clang of the package starts no other programs."""
     assert toolchain.libraries is not None
@@ -90,8 +99,8 @@ def _by_parts(
     command = [
         *toolchain.command, "-x", "hip", f"--offload-arch={chip.arch}", "--cuda-device-only", "-nogpuinc", "-nogpulib",
         "-nostdinc", "-nostdinc++", "-fdeclspec", *_COMMON, *_LIBCXX, f"-DKENGINE_WAVE={chip.lanes}",
-        f"-isystem{INCLUDE}", *_cuda_names(cuda), *(f"-isystem{folder}" for folder in system),
-        "-include", "hip/hip_runtime.h", *(("-include", "kengine_hip/standard.h") if standard else ()), *options,
+        f"-isystem{INCLUDE}", *(f"-isystem{folder}" for folder in system), "-include", "hip/hip_runtime.h",
+        *(("-include", "kengine_hip/standard.h") if around.standard else ()), *_more(around), *options,
         *(part for path in linked for part in ("-Xclang", "-mlink-builtin-bitcode", "-Xclang", str(path))),
         filename, "-S", "-o", str(assembly),
     ]  # fmt: skip
@@ -102,8 +111,23 @@ def _by_parts(
     return CodeObject(out.read_bytes(), _waves(assembly.read_text(encoding="utf-8", errors="replace")))
 
 
-def _cuda_names(wanted: bool) -> tuple[str, ...]:
-    return (f"-isystem{INCLUDE / 'cuda'}", "-include", "kengine_cuda_names.h") if wanted else ()
+def _more(around: Surroundings) -> tuple[str, ...]:
+    """Options for CUDA's names, and for torch's headers."""
+    found: list[str] = []
+    if around.cuda:
+        found += [f"-isystem{INCLUDE / 'cuda'}", "-include", "kengine_cuda_names.h"]
+    if around.headers:
+        found += [*(f"-isystem{folder}" for folder in light_folders()), "-include", "kengine_hip/extension.h"]
+        found += [part for header in around.headers for part in ("-include", header)]
+    return tuple(found)
+
+
+def light_folders() -> tuple[Path, ...]:
+    """Folders of the light headers that stand for torch's."""
+    import kengine.extension
+
+    root = Path(kengine.extension.__file__).parent
+    return root / "include", root / "device", root
 
 
 def _run(command: Sequence[str], folder: Path) -> None:

@@ -6,22 +6,27 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kengine.errors import CandidateFault
 from kengine.model import Candidate
 from kengine.native import observe
 from kengine.native.driver import Configuration, Dialect, Unit
+from kengine.native.lines import locate
 from kengine.pretence import Figures
 
 from kengine_hip import code_object, diagnostics, occupancy, source
 from kengine_hip.chips import Chip
 from kengine_hip.code_object import KernelCode
-from kengine_hip.compiler import CodeObject, Refused, compile_source
+from kengine_hip.compiler import CodeObject, Refused, Surroundings, compile_source
 from kengine_hip.demangle import demangle
 from kengine_hip.figures import figures_of
 from kengine_hip.options import device_options
 from kengine_hip.toolchain import Toolchain
+
+if TYPE_CHECKING:
+    from kengine.extension.sources import SourceSet
+    from kengine.extension.sources import Unit as ExtensionUnit
 
 
 @dataclass
@@ -53,10 +58,10 @@ class Offline:
         """There are none."""
         return False
 
-    def build(self, unit: Unit) -> OfflineModule:
-        """Compile a source. Raises CandidateFault (compile_failed, unsupported)."""
+    def build(self, unit: Unit, headers: tuple[str, ...] = ()) -> OfflineModule:
+        """Compile a source, with these headers of torch in front. Raises CandidateFault (compile_failed, unsupported)."""
         try:
-            compiled = self._compile(unit)
+            compiled = self._compile(unit, headers)
         except Refused as refusal:
             fault = diagnostics.explain(refusal.log, unit, self.chip, self.candidate.main.path)
             raise observe.current().failed(fault) from None
@@ -68,9 +73,11 @@ class Offline:
     def surroundings(self, lenient: bool) -> Iterator[None]:
         """A pretended device for torch, and the facade of CuPy."""
         from kengine.native.cupy import install
+        from kengine.native.unrun import collecting
         from kengine.pretence import pretend
 
         with ExitStack() as stack:
+            stack.enter_context(collecting(self._extend, self.dialect))
             stack.enter_context(install(self, self.candidate.main.text))
             stack.enter_context(pretend(self.figures, poison=False, lenient=lenient))
             yield
@@ -78,22 +85,39 @@ class Offline:
     def synchronize(self) -> None:
         """Nothing runs."""
 
-    def _compile(self, unit: Unit) -> CodeObject:
-        """The whole source; when its host code stands in the way, the source without it."""
-        try:
-            return self._compile_text(source.with_instances(unit.text, unit.instances), unit)
-        except Refused:
-            if not source.has_host_code(unit.text):
-                raise
-        text, instances = source.without_host(unit.text)
-        compiled = self._compile_text(source.with_instances(text, (*unit.instances, *instances)), unit)
-        self.notes.append("host code left out of the device compile")
-        return compiled
+    def _extend(self, given: ExtensionUnit, sources: SourceSet) -> None:
+        """Compile one device source of an extension of torch."""
+        lines = locate(given.text, self.candidate.main.text)
+        name = given.filename.replace(".cu", ".hip") if given.filename.endswith(".cu") else given.filename
+        self.build(Unit(given.text, name, lines, tuple(sources.device_flags)), given.headers)
 
-    def _compile_text(self, text: str, unit: Unit) -> CodeObject:
+    def _compile(self, unit: Unit, headers: tuple[str, ...]) -> CodeObject:
+        """The source without its host code; the whole of it where that is not enough to know what is launched."""
+        if not source.has_host_code(unit.text):
+            return self._compile_text(source.with_instances(unit.text, unit.instances), unit, ())
+        part = source.without_host(unit.text)
+        whole = source.with_instances(unit.text, unit.instances)
+        try:
+            text = source.with_instances(part.text, (*unit.instances, *part.instances))
+            compiled = self._compile_text(text, unit, ())
+        except Refused as refusal:
+            try:
+                return self._compile_text(whole, unit, headers)
+            except Refused:
+                raise refusal from None
+        if not part.unknown or unit.instances:
+            return compiled
+        try:
+            return self._compile_text(whole, unit, headers)
+        except Refused:
+            self.notes.append(f"not compiled, since the text does not show their types: {', '.join(part.unknown)}")
+            return compiled
+
+    def _compile_text(self, text: str, unit: Unit, headers: tuple[str, ...]) -> CodeObject:
         return compile_source(
             self.toolchain, self.chip, text, unit.filename, device_options(unit.options, self.workdir),
-            self.workdir / ".kengine" / "hip", source.needs_standard(unit.text), source.is_cuda(unit.text),
+            self.workdir / ".kengine" / "hip",
+            Surroundings(bool(headers) or source.needs_standard(text), source.is_cuda(unit.text), headers),
         )  # fmt: skip
 
 

@@ -24,6 +24,11 @@ _HOST_HEADER = re.compile(
     r"|memory|random|thread|mutex|tuple|functional)[/.>\"][^\n]*",
     re.MULTILINE,
 )
+_DISPATCHED = ("scalar_t", "acc_t", "T")
+_TYPES = {
+    **dict.fromkeys(("at::Half", "c10::Half", "half", "__half"), "__half"),
+    **dict.fromkeys(("at::BFloat16", "c10::BFloat16", "__nv_bfloat16"), "__hip_bfloat16"),
+}
 _LAUNCH = re.compile(r"([A-Za-z_][\w:]*)\s*(<(?:[^<>;{}]|<[^<>;{}]*>)*>)\s*(?:<<<|\)?\s*,)")
 
 
@@ -44,21 +49,32 @@ def has_host_code(text: str) -> bool:
     return any(True for _ in _host_parts(code)) or _HOST_HEADER.search(text) is not None
 
 
-def without_host(text: str) -> tuple[str, tuple[str, ...]]:
-    """The source without its host code, lines kept, and the template instances that the host code launches.
+@dataclass(frozen=True)
+class DevicePart:
+    """A source without its host code, lines kept. instances: of template kernels that the host code launches.
+    unknown: template kernels whose instances the text does not show."""
 
-    Instances whose arguments name types of the host code (`scalar_t` of a dispatch macro) are taken as float.
+    text: str
+    instances: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+
+def without_host(text: str) -> DevicePart:
+    """The part of a source that a device compiler needs.
+
+    A template argument that a dispatch macro decides (`scalar_t`) stands for each of the types that the macro names.
     """
     code = blank(text)
-    parts = list(_host_parts(code))
-    instances = _instances(code, [kernel.name for kernel in find_kernels(code) if kernel.is_template])
     out = list(text)
-    for start, end in parts:
+    for start, end in _host_parts(code):
         for i in range(start, min(end, len(out))):
             if out[i] != "\n":
                 out[i] = " "
     cut = _HOST_HEADER.sub(lambda match: " " * len(match.group(0)), "".join(out))
-    return cut, instances
+    templates = [kernel.name for kernel in find_kernels(code) if kernel.is_template]
+    instances = _instances(code, templates)
+    made = {name.split("<")[0].split("::")[-1] for name in instances}
+    return DevicePart(cut, instances, tuple(name for name in templates if name not in made))
 
 
 def with_instances(text: str, instances: Sequence[str]) -> str:
@@ -66,8 +82,9 @@ def with_instances(text: str, instances: Sequence[str]) -> str:
     if not instances:
         return text
     uses = " ".join(f"(void)(void*)(&{name});" for name in instances)
+    header = "#include <hip/hip_bf16.h>\n" if re.search(r"__half|__hip_bfloat16", uses) else ""
     # The line number is beyond the source: an error there is not one of its lines.
-    return f'{text}\n#line 1 "(instances)"\n__attribute__((used)) static void kengine_instances() {{ {uses} }}\n'
+    return f'{text}\n{header}#line 1 "(instances)"\n__attribute__((used)) static void kengine_instances() {{ {uses} }}\n'
 
 
 @dataclass(frozen=True)
@@ -121,12 +138,25 @@ def _statements(code: str, start: int, end: int) -> Iterator[_Statement]:
 
 def _instances(code: str, templates: Sequence[str]) -> tuple[str, ...]:
     found: dict[str, None] = {}
-    declared = set(re.findall(r"\b(?:typename|class)\s+(\w+)", code))
+    declared = {*re.findall(r"\b(?:typename|class)\s+(\w+)", code), *_DISPATCHED}
     for match in _LAUNCH.finditer(code):
         name, given = match.group(1), match.group(2)
         if name.split("::")[-1] not in templates:
             continue
-        parts = [part.strip() for part in split_commas(given[1:-1])]
-        fixed = ["float" if part in declared or part in ("scalar_t", "T", "acc_t") else part for part in parts]
-        found.setdefault(f"{name}<{', '.join(fixed)}>")
+        parts = [_TYPES.get(part.strip(), part.strip()) for part in split_commas(given[1:-1])]
+        for kind in _dispatched_types(code) if any(part in declared for part in parts) else ("",):
+            found.setdefault(f"{name}<{', '.join(kind if part in declared else part for part in parts)}>")
     return tuple(found)
+
+
+def _dispatched_types(code: str) -> tuple[str, ...]:
+    """The types that the dispatch macros of a source name; float where there are none."""
+    macros = " ".join(re.findall(r"\bAT_DISPATCH_\w+\s*\([^{;]*", code))
+    types = ["float"]
+    if "AT_DISPATCH_FLOATING" in macros or "AT_DISPATCH_ALL" in macros:
+        types.append("double")
+    if re.search(r"_AND_HALF|\b(?:kHalf|Half)\b", macros):
+        types.append("__half")
+    if re.search(r"\b(?:kBFloat16|BFloat16)\b", macros):
+        types.append("__hip_bfloat16")
+    return tuple(types)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -14,11 +16,12 @@ from kengine.errors import CandidateFault
 from kengine.model import Artifact, Candidate, KernelResources, Mode, Target, TaskView
 from kengine.plugins.hooks import Inputs
 from kengine.runner import entry
+from kengine.runner.arena import arrays
 
 from kengine_nki.session import Session, remember
 
 TRIAL_S = 3.0
-"""Seconds for the trial of a candidate on its smallest sample, both orders of iterations together."""
+"""Seconds for the trials of a candidate; as much again for the one in reverse order."""
 
 
 def compile_candidate(
@@ -53,7 +56,7 @@ def _interpret(
     if not samples:
         kernels = tuple(KernelResources(name) for name in interpreter.kernels(module))
         return Artifact(target, kernels, note=f"interpreted for {asked.options.chip}")
-    return _try(session, asked, min(samples, key=_nbytes))
+    return _try(session, asked, samples)
 
 
 @dataclass(frozen=True)
@@ -70,28 +73,38 @@ class Interpreted:
         return interpreter.call(function, self.candidate, self.options, mode, self.options.strict, most_s)
 
 
-def _try(session: Session, asked: Any, sample: Inputs) -> Artifact:
-    """Run the candidate once on copies of a sample, as the official compiler would trace it, and once backwards.
+def _try(session: Session, asked: Any, samples: Sequence[Inputs]) -> Artifact:
+    """Run the candidate once on copies of a sample of each shape, as the official compiler would trace it.
 
-    Only a refusal is raised here; what goes wrong while it runs is for the launch to say. The second run is advice: a
-    difference is noted.
+    Only a refusal is raised here; what goes wrong while it runs is for the launch to say. The smallest sample is run
+    once more with independent iterations backwards. That is advice: a difference is noted.
     """
     from kengine_nki import interpreter, sim
 
-    chip = f"interpreted for {asked.options.chip}"
+    until = time.monotonic() + TRIAL_S
     platform = Interpreted(session.candidate, asked.options)
-    try:
-        first = platform.call(lambda: session.bind(sample, _copy)(), Mode.normal, TRIAL_S)
-    except CandidateFault as fault:
-        if fault.status in ("compile_failed", "unsupported"):
-            raise
+    tried: list[tuple[Inputs, Any]] = []
+    ended = ""
+    for sample in _one_of_each_shape(samples):
+        left = until - time.monotonic()
+        if left <= 0 or ended == "timed_out":
+            break
+        try:
+            tried.append((sample, platform.call(partial(_call, session, sample), Mode.normal, left)))
+        except CandidateFault as fault:
+            if fault.status in ("compile_failed", "unsupported"):
+                raise
+            ended = fault.status
+    notes = [f"interpreted for {asked.options.chip}", *([f"a trial ended in {ended}"] if ended else [])]
+    if not tried:
         kernels = tuple(KernelResources(name) for name in interpreter.kernels(session.module))
-        return Artifact(session.target, kernels, note=f"{chip}; a trial on the smallest sample ended in {fault.status}")
+        return Artifact(session.target, kernels, note="; ".join(notes))
+    sample, first = tried[0]
     races: list[str] = []
     if asked.reverse_ranges and _has_order(session.candidate, first.launches):
         turned = replace(platform, options=replace(asked.options, reverse_ranges=True))
         try:
-            second = turned.call(lambda: session.bind(sample, _copy)(), Mode.normal, TRIAL_S)
+            second = turned.call(partial(_call, session, sample), Mode.normal, TRIAL_S)
             races = [str(race) for race in sim.find_races(first.value, second.value)[:3]]
         except CandidateFault as fault:
             if fault.status != "timed_out":
@@ -101,7 +114,7 @@ def _try(session: Session, asked: Any, sample: Inputs) -> Artifact:
     # Figures are those of the call; they are a kernel's own where there is but one.
     own = first.details if len(names) == 1 else {k: v for k, v in first.details.items() if k == "warnings"}
     kernels = tuple(KernelResources(name, details={} if n else {**own, **advice}) for n, name in enumerate(names))
-    note = "; ".join([chip, *first.warnings, *races])
+    note = "; ".join([*notes, *first.warnings, *races])
     return Artifact(session.target, kernels, note=note, details={**first.details, **advice})
 
 
@@ -115,12 +128,20 @@ def _speaks_of_nki(candidate: Candidate) -> bool:
     return any(re.search(r"\b(nki|neuronxcc|nkilib)\b", file.text) for file in candidate.files)
 
 
+def _call(session: Session, sample: Inputs) -> Any:
+    return session.bind(sample, _copy)()
+
+
 def _copy(array: Array) -> Any:
     made = array.as_made()
     return made.clone() if array.from_torch else made.copy()
 
 
-def _nbytes(sample: Inputs) -> int:
-    from kengine.runner.arena import arrays
-
-    return sum(span(array.spec) for array in arrays([*sample.args, *sample.init_args, *sample.state.values()]))
+def _one_of_each_shape(samples: Sequence[Inputs]) -> list[Inputs]:
+    """A sample of each combination of shapes and types, the smallest first."""
+    found: dict[tuple[tuple[str, tuple[int, ...]], ...], tuple[int, Inputs]] = {}
+    for sample in samples:
+        specs = [a.spec for a in arrays([*sample.args, *sample.init_args, dict(sample.state)])]
+        key = tuple((spec.dtype, spec.shape) for spec in specs)
+        found.setdefault(key, (sum(span(spec) for spec in specs), sample))
+    return [sample for _, sample in sorted(found.values(), key=lambda pair: pair[0])]

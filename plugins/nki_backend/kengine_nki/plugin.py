@@ -53,7 +53,7 @@ def kengine_warm(target: Target) -> bool:
 def kengine_compile(
     candidate: Candidate, task: TaskView, target: Target, samples: Sequence[Inputs], workdir: Path
 ) -> Artifact:
-    """Load the candidate and try it on the smallest sample, or compile what it launches to a NEFF."""
+    """Load the candidate and try it on each shape, or compile what it launches to a NEFF."""
     from kengine_nki.compile import compile_candidate
 
     return compile_candidate(candidate, task, target, samples, workdir)

@@ -18,7 +18,7 @@ __global__ void relu_vec4(float4* x, int n4, float* tail, int rest) {
   if (t < rest) tail[t] = fmaxf(tail[t], 0.f);
 }
 
-at::Tensor& relu_(at::Tensor& x) {
+at::Tensor& relu_inplace(at::Tensor& x) {
   TORCH_CHECK(x.is_cuda() && x.scalar_type() == at::kFloat, "expected a float CUDA tensor");
   auto stream = at::cuda::getCurrentCUDAStream();
   int64_t n = x.numel();
@@ -31,7 +31,7 @@ at::Tensor& relu_(at::Tensor& x) {
 
 at::Tensor forward(const at::Tensor& x) {
   at::Tensor y = x.clone();
-  return relu_(y);
+  return relu_inplace(y);
 }
 
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {

@@ -284,7 +284,8 @@ def scores(q, k):
     out = nl.ndarray((n, n), dtype=q.dtype, buffer=nl.shared_hbm)
     products = nisa.nc_matmul(nl.load(q), nl.load(k))
     i_q, i_k = nl.mgrid[0:n, 0:n]
-    masked = nisa.affine_select(pred=(i_q >= i_k), on_true_tile=nl.copy(products, dtype=np.float32), on_false_value=-1e4)
+    tile = nl.copy(products, dtype=np.float32)
+    masked = nisa.affine_select(pred=(i_q >= i_k), on_true_tile=tile, on_false_value=-1e4)
     nl.store(out, value=masked)
     return out
 """, task("np.where(np.tri(a.shape[1], dtype=bool), a.T @ b, np.float32(-1e4))", (64, 100), (64, 100)))

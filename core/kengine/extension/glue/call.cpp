@@ -211,11 +211,35 @@ c10::Scalar item(const Body* b) {
   if (PyObject_IsInstance(o.get(), &PyLong_Type) == 1) return c10::Scalar(static_cast<int64_t>(PyLong_AsLongLong(o.get())));
   return c10::Scalar(PyFloat_AsDouble(o.get()));
 }
+// Tensor.to: the same order as in C++, options by keyword.
 Body* convert(Body* b, const Value* v, size_t count) {
+  while (count && v[count - 1].kind == Value::absent) --count;
   Place place;
   place.see(b);
-  if (count && v[0].kind == Value::tensor) place.set(device(static_cast<const Body*>(v[0].p)));
-  Owned keywords, args = collect(v, count, &keywords, &place);
+  Owned keywords(PyDict_New());
+  std::vector<PyObject*> positional;
+  bool has_options = count && v[0].kind == Value::options;
+  for (size_t i = 0; i < count; ++i) {
+    if (v[i].kind == Value::tensor) place.set(device(static_cast<const Body*>(v[i].p)));
+    if (v[i].kind == Value::device) place.set(c10::Device(static_cast<c10::DeviceType>(v[i].i)));
+    if (v[i].kind == Value::options) {
+      const auto& o = *static_cast<const c10::TensorOptions*>(v[i].p);
+      if (o.has_dtype()) set_keyword(keywords.get(), "dtype", retained(dtype_object(o.dtype().toScalarType())));
+      if (o.has_device()) set_keyword(keywords.get(), "device", device_object(o.device())), place.set(o.device());
+    } else if (v[i].kind == Value::memory_format) {
+      set_keyword(keywords.get(), "memory_format", to_python(v[i]));
+    } else if (has_options) {
+      set_keyword(keywords.get(), i == 1 ? "non_blocking" : "copy", to_python(v[i]));
+    } else {
+      positional.push_back(checked(to_python(v[i])));
+    }
+  }
+  if (positional.empty() && PyDict_Size(keywords.get()) == 0) {
+    retain(b);
+    return b;
+  }
+  Owned args(PyTuple_New(static_cast<ptrdiff_t>(positional.size())));
+  for (size_t i = 0; i < positional.size(); ++i) PyTuple_SetItem(args.get(), static_cast<ptrdiff_t>(i), positional[i]);
   Owned t(wrap(b->handle)), method(checked(PyObject_GetAttrString(t.get(), "to")));
   Owned out(checked(PyObject_Call(method.get(), args.get(), keywords.get())));
   return adopt(unwrap(out.get()), on_host(place));

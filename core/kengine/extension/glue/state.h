@@ -1,6 +1,7 @@
 // What the files of the glue library share.
 #pragma once
 #include "light/everything.h"
+#include "light/stream.h"
 #include "python_c.h"
 #include "torch_c.h"
 

@@ -3,11 +3,9 @@
 #include <cuda_runtime.h>
 
 #include "everything.h"
+#include "stream.h"
 
 namespace light {
-LIGHT_EXPORT void* current_stream(int device);
-LIGHT_EXPORT void* stream_from_pool(bool high_priority, int device);
-LIGHT_EXPORT void set_stream(void* stream, int device);
 inline int current_device() {
   int d = 0;
   (void)cudaGetDevice(&d);

@@ -62,13 +62,17 @@ inline Tensor tensor(const std::vector<T>& v, LIGHT_OPTIONS) { return Tensor::ow
 template <class T>
 inline Tensor tensor(ArrayRef<T> v, LIGHT_OPTIONS) { return Tensor::own(::light::from_values(v.data(), v.size(), CppTypeToScalarType<T>::value, o, false)); }
 
-#define LIGHT_X(name) inline Tensor name(const Tensor& self, LIGHT_FIVE, LIGHT_V f = {}, LIGHT_V g = {}, LIGHT_V h = {}) { return Tensor::apply(#name, {self, a, b, c, d, e, f, g, h}); }
+#define LIGHT_X(name) inline Tensor name(const Tensor& self) { return Tensor::apply(#name, {self}); }
+LIGHT_UNARY(LIGHT_X)
+#undef LIGHT_X
+// Templates, so that a candidate's own function of the same name is preferred.
+#define LIGHT_X(name) template <class = void> inline Tensor name(const Tensor& self, LIGHT_FIVE, LIGHT_V f = {}, LIGHT_V g = {}, LIGHT_V h = {}) { return Tensor::apply(#name, {self, a, b, c, d, e, f, g, h}); }
 LIGHT_BOTH(LIGHT_X) LIGHT_FUNCTIONS(LIGHT_X)
 #undef LIGHT_X
-#define LIGHT_X(name) inline std::tuple<Tensor, Tensor> name(const Tensor& self, LIGHT_FIVE) { return Tensor::two(#name, {self, a, b, c, d, e}); }
+#define LIGHT_X(name) template <class = void> inline std::tuple<Tensor, Tensor> name(const Tensor& self, LIGHT_FIVE) { return Tensor::two(#name, {self, a, b, c, d, e}); }
 LIGHT_PAIRS(LIGHT_X)
 #undef LIGHT_X
-#define LIGHT_X(name) inline std::vector<Tensor> name(const Tensor& self, LIGHT_FIVE) { return Tensor::many(#name, {self, a, b, c, d, e}); }
+#define LIGHT_X(name) template <class = void> inline std::vector<Tensor> name(const Tensor& self, LIGHT_FIVE) { return Tensor::many(#name, {self, a, b, c, d, e}); }
 LIGHT_LISTS(LIGHT_X)
 #undef LIGHT_X
 #define LIGHT_X(name) inline Tensor& name(Tensor& self, LIGHT_FIVE) { ::light::Value v[] = {self, a, b, c, d, e}; ::light::call_in_place(#name, v, 6); return self; }

@@ -1,12 +1,17 @@
 // Operators by the shape of their C++ interface. Every name is an operator of torch with the same order of arguments.
 #pragma once
 
+// Tensor member and free function: (self) -> Tensor. In torch, too, these clash with a function of the same name that a
+// candidate defines for one tensor.
+#define LIGHT_UNARY(X) \
+  X(abs) X(absolute) X(neg) X(negative) X(exp) X(exp2) X(log) X(log2) X(log10) X(log1p) X(expm1) X(sqrt) X(rsqrt) X(sin) \
+  X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh) X(sigmoid) X(relu) X(floor) \
+  X(ceil) X(round) X(trunc) X(frac) X(sign) X(sgn) X(reciprocal) X(square) X(erf) X(erfc) X(erfinv) X(lgamma) X(digamma) X(isnan) \
+  X(isinf) X(isfinite) X(logical_not) X(bitwise_not)
+
 // Tensor member and free function: (self, ...) -> Tensor.
-#define LIGHT_BOTH(X)                                                                                                    \
-  X(abs) X(absolute) X(neg) X(negative) X(exp) X(exp2) X(log) X(log2) X(log10) X(log1p) X(expm1) X(sqrt) X(rsqrt) X(sin) X(cos) X(tan) \
-  X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh) X(sigmoid) X(relu) X(floor) X(ceil) X(round) X(trunc)  \
-  X(frac) X(sign) X(sgn) X(reciprocal) X(square) X(erf) X(erfc) X(erfinv) X(lgamma) X(digamma) X(isnan) X(isinf) X(isfinite) X(logical_not) \
-  X(bitwise_not) X(detach) X(sum) X(mean) X(prod) X(std) X(var) X(norm) X(logsumexp) X(argmax) X(argmin) X(argsort) X(cumsum) X(cumprod) \
+#define LIGHT_BOTH(X) \
+  X(detach) X(sum) X(mean) X(prod) X(std) X(var) X(norm) X(logsumexp) X(argmax) X(argmin) X(argsort) X(cumsum) X(cumprod) \
   X(any) X(all) X(amax) X(amin) X(nansum) X(nanmean) X(count_nonzero) X(softmax) X(log_softmax) X(reshape) X(permute) X(transpose) X(t) \
   X(unsqueeze) X(squeeze) X(flatten) X(unflatten) X(narrow) X(select) X(slice) X(index_select) X(gather) X(scatter) X(scatter_add) X(masked_select) \
   X(masked_fill) X(masked_scatter) X(index_add) X(index_copy) X(index_fill) X(diagonal) X(diag) X(diag_embed) X(trace) X(triu) X(tril) X(flip) X(roll) \

@@ -149,6 +149,9 @@ class Tensor {
 #define LIGHT_X(name) Tensor name(LIGHT_FIVE) const { return apply(#name, {*this, a, b, c, d, e}); }
   LIGHT_BOTH(LIGHT_X) LIGHT_METHODS(LIGHT_X)
 #undef LIGHT_X
+#define LIGHT_X(name) Tensor name() const { return apply(#name, {*this}); }
+  LIGHT_UNARY(LIGHT_X)
+#undef LIGHT_X
 #define LIGHT_X(name) Tensor& name(LIGHT_FIVE) const { return in_place(#name, {*this, a, b, c, d, e}); }
   LIGHT_IN_PLACE(LIGHT_X)
 #undef LIGHT_X

@@ -45,11 +45,13 @@ def expose(array: Any) -> None:
         exposed.add(array)
 
 
-def build(text: str, options: tuple[str, ...], instances: tuple[str, ...], filename: str = "kernel.cu") -> Module:
-    """Compile a source once. Raises CandidateFault."""
-    key = (text, options, instances)
+def build(
+    text: str, options: tuple[str, ...], instances: tuple[str, ...], filename: str = "kernel.cu", backend: str = "nvrtc"
+) -> Module:
+    """Compile a source once. backend: "nvrtc" takes device code only. Raises CandidateFault."""
+    key = (text, (*options, backend), instances)
     if key not in _state.modules:
-        unit = Unit(text, filename, locate(text, _state.text), options, instances)
+        unit = Unit(text, filename, locate(text, _state.text), options, instances, whole=backend == "nvcc")
         _state.modules[key] = _state.driver.build(unit)
     return _state.modules[key]
 
@@ -149,7 +151,7 @@ class RawKernel:
 
     def _function(self) -> Function:
         instances = (self.name,) if "<" in self.name else ()
-        module = build(self.code, self.options, instances)
+        module = build(self.code, self.options, instances, backend=self.backend)
         if self.name not in module.kernels():
             raise observe.current().failed(_missing(self.name, module.kernels()))
         if not instances and not is_extern_c(self.code, self.name):
@@ -189,7 +191,7 @@ class RawModule:
         self._module()
 
     def _module(self) -> Module:
-        return build(self.code, self.options, self.name_expressions)
+        return build(self.code, self.options, self.name_expressions, backend=self.backend)
 
     def get_function(self, name: str) -> Function:
         """A kernel by name. Raises CandidateFault when the source defines none such."""

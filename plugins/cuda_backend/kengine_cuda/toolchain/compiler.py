@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from kengine.errors import CandidateFault
 from kengine.native import faults
@@ -28,6 +29,10 @@ _ERROR = re.compile(
 _PTXAS_ERROR = re.compile(r"^ptxas (?:error|fatal)\s*:\s*(?P<text>.*)$", re.M)
 
 
+_HOST_WORDS = re.compile(r"\b(?:at|c10|torch|std)\b|scalar_t|\bHalf\b|BFloat16|identifier")
+Style = Literal["plain", "file", "extension"]
+
+
 @dataclass(frozen=True)
 class Binary:
     """Code for one chip. symbols: mangled name by the kernel's own name, and by instance where those were asked for.
@@ -40,8 +45,9 @@ class Binary:
     by: str
 
 
-def compile_unit(unit: Unit, chip: Chip, workdir: Path, path: str, plain: bool) -> Binary:
-    """Compile a source. path: the candidate's file, for messages. plain: device code only, as CuPy gives it to NVRTC.
+def compile_unit(unit: Unit, chip: Chip, workdir: Path, path: str, style: Style) -> Binary:
+    """Compile a source. path: the candidate's file, for messages. style: "plain" is device code only, as CuPy gives it
+    to NVRTC; "file" may hold host code; "extension" is the device source of an extension of torch.
 
     Raises CandidateFault: compile_failed with the candidate's line, unsupported where no compiler is installed.
     """
@@ -50,32 +56,41 @@ def compile_unit(unit: Unit, chip: Chip, workdir: Path, path: str, plain: bool) 
         raise CandidateFault("unsupported", places.problem)
     if places.nvrtc:
         try:
-            return _with_nvrtc(unit, chip, places, plain)
+            return _with_nvrtc(unit, chip, places, style)
         except nvrtc.NvrtcError as error:
-            if plain or not places.nvcc:
-                raise _fault(str(error), error.log, unit, path) from None
-            # Host code may be what NVRTC stumbles over.
+            # Host code may be what NVRTC stumbles over: nvcc decides, where there is one.
+            if style == "plain" or not places.nvcc:
+                fault = _fault(str(error), error.log, unit, path)
+                if style == "extension" and _HOST_WORDS.search(fault.message):
+                    reason = f"needs nvcc, NVRTC does not understand the host's types: {fault.message}"
+                    raise CandidateFault("unsupported", reason, fault.log, fault.line) from None
+                raise fault from None
     try:
-        return _with_nvcc(unit, chip, places, workdir)
+        return _with_nvcc(unit, chip, places, workdir, style)
     except nvcc.NvccError as error:
         raise _fault(str(error), error.log, unit, path) from None
 
 
-def _with_nvrtc(unit: Unit, chip: Chip, places: Places, plain: bool) -> Binary:
-    text = unit.text if plain else device_text.device_part(unit.text)
+def _with_nvrtc(unit: Unit, chip: Chip, places: Places, style: Style) -> Binary:
+    text = unit.text if style == "plain" else device_text.device_part(unit.text)
     options = [f"-arch={chip.arch}", "--ptxas-options=-v"]
     options += [*_options(unit.options), *(f"-I{folder}" for folder in places.includes)]
-    if not plain:
+    if style != "plain":
         options.append(f"--pre-include={device_text.PRELUDE}")
-    headers = {} if plain else device_text.HEADERS
+    headers = {} if style == "plain" else device_text.HEADERS
     made = nvrtc.compile_source(places.nvrtc, text, unit.filename, options, unit.instances, headers)
     usage = read_usage(made.log)
     symbols = {**{plain_name(symbol): symbol for symbol in usage}, **made.lowered}
     return Binary(made.binary, _complete(symbols), usage, made.log, "nvrtc {}.{}".format(*nvrtc.version(places.nvrtc)))
 
 
-def _with_nvcc(unit: Unit, chip: Chip, places: Places, workdir: Path) -> Binary:
+def _with_nvcc(unit: Unit, chip: Chip, places: Places, workdir: Path, style: Style) -> Binary:
     options = [f"-arch={chip.arch}", "-Xptxas", "-v", *_options(unit.options)]
+    if style == "extension":
+        from kengine.extension.toolkit import INCLUDE
+
+        options += [*INCLUDE, "--expt-relaxed-constexpr", "-DTORCH_EXTENSION_NAME=extension"]
+        options += ["-include", "torch/types.h", "-include", "cuda_runtime.h"]
     image, log = nvcc.compile_source(places.nvcc, unit.text, unit.filename, options, unit.instances, workdir)
     usage = read_usage(log)
     symbols = {plain_name(symbol): symbol for symbol in usage}

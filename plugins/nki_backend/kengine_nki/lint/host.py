@@ -9,6 +9,7 @@ from kengine.lint.source import SourceTree
 
 from kengine_nki.lint.calls import find_calls
 from kengine_nki.lint.kernels import Function, device_functions, find_kernels, own_nodes
+from kengine_nki.lint.sizes import find_sizes
 
 LIBRARIES = ("numpy.", "torch.", "scipy.", "jax.numpy.", "jax.nn.", "jax.lax.", "ml_dtypes.")
 PRODUCTS = frozenset({
@@ -101,7 +102,7 @@ def _on_numbers(source: SourceTree, node: ast.BinOp | ast.UnaryOp | ast.AugAssig
     """Whether an operator certainly works on sizes and indices, not on tiles: its operands are numbers, or it stands
     in an index, a mask or the arguments of a range.
     """
-    if _is_number(source, node.value if isinstance(node, ast.AugAssign) else node, 0):
+    if find_sizes(source).is_number(node.value if isinstance(node, ast.AugAssign) else node):
         return True
     child: ast.AST = node
     parent = source.parents.get(node)
@@ -118,61 +119,11 @@ def _on_numbers(source: SourceTree, node: ast.BinOp | ast.UnaryOp | ast.AugAssig
     return False
 
 
-def _is_number(source: SourceTree, node: ast.expr, depth: int) -> bool:
-    """Whether an expression is certainly a number: of constants, sizes and loop variables."""
-    if isinstance(node, ast.BinOp):
-        return _is_number(source, node.left, depth) and _is_number(source, node.right, depth)
-    if isinstance(node, ast.UnaryOp):
-        return _is_number(source, node.operand, depth)
-    if isinstance(node, ast.Call):
-        names = source.resolve(node.func)
-        if any(n.rpartition(".")[2] in ("program_id", "num_programs") for n in names):
-            return True
-        plain = bool(names) and all(n.startswith(("math.", "builtins.")) for n in names)
-        return plain and all(_is_number(source, a, depth) for a in node.args)
-    if isinstance(node, ast.Attribute):
-        return any(".tile_size." in n for n in source.resolve(node))
-    if isinstance(node, ast.Name) and depth < 6:
-        found = source.scopes.lookup(node.id, node)
-        loops = [b for b in found if b.kind == "item" and isinstance(b.node, ast.Call)]
-        if found and len(loops) == len(found):
-            return all(any(n.endswith("range") for n in source.resolve(b.node.func)) for b in loops
-                       if isinstance(b.node, ast.Call))  # fmt: skip
-        if found and all(b.kind == "value" and isinstance(b.node, ast.expr) for b in found):
-            return all(isinstance(b.node, ast.expr) and _is_number(source, b.node, depth + 1) for b in found)
-    return _is_size(source, node, depth)
-
-
 def _of_size(source: SourceTree, node: ast.AST) -> bool:
-    """Whether a call works on a shape or a constant, not on an array."""
-    if not isinstance(node, ast.Call) or not node.args:
+    """Whether a call of a library's function works on numbers, not on an array."""
+    if not isinstance(node, ast.Call) or not node.args or not source.resolve(node.func):
         return False
-    if not isinstance(node.func, ast.Attribute) or not source.resolve(node.func):
-        return False
-    return all(_is_size(source, a, 0) for a in node.args)
-
-
-def _is_size(source: SourceTree, node: ast.expr, depth: int) -> bool:
-    if isinstance(node, ast.Constant):
-        return True
-    if isinstance(node, ast.Subscript):
-        return isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
-    if isinstance(node, ast.BinOp):
-        return _is_size(source, node.left, depth) and _is_size(source, node.right, depth)
-    if isinstance(node, ast.Call):
-        return bool(source.resolve(node.func) & {"builtins.len", "builtins.int", "builtins.float", "math.sqrt"})
-    if isinstance(node, ast.Name) and depth < 4:
-        for binding in source.scopes.lookup(node.id, node):
-            if binding.kind == "unknown":
-                assigned = source.parents.get(binding.node) if binding.node is not None else None
-                statement = source.parents.get(assigned) if assigned is not None else None
-                value = statement.value if isinstance(statement, ast.Assign) else None
-                if not (isinstance(value, ast.Attribute) and value.attr == "shape"):
-                    return False
-            elif not isinstance(binding.node, ast.expr) or not _is_size(source, binding.node, depth + 1):
-                return False
-        return bool(source.scopes.lookup(node.id, node))
-    return False
+    return all(map(find_sizes(source).is_number, node.args))
 
 
 def _in_constructor(source: SourceTree, node: ast.AST) -> bool:

@@ -13,6 +13,7 @@ from kengine_nki.lint.limits import TILE_SIZE
 
 _LARGEST = 1 << 62
 _DEPTH = 40
+_TERMS = 32
 
 
 class Integers:
@@ -22,6 +23,7 @@ class Integers:
         self.source = source
         self.extra = extra
         self._known: dict[ast.AST, int | float | None] = {}
+        self._sums: dict[ast.AST, dict[str, int] | None] = {}
         self._depth = 0
 
     def integer(self, node: ast.AST | None) -> int | None:
@@ -103,6 +105,12 @@ class Integers:
 
     def _linear(self, node: ast.expr, depth: int) -> dict[str, int] | None:
         """Coefficients of the unknown terms of a sum, the constant under ""."""
+        if node not in self._sums:
+            self._sums[node] = None
+            self._sums[node] = self._expand(node, depth)
+        return self._sums[node]
+
+    def _expand(self, node: ast.expr, depth: int) -> dict[str, int] | None:
         value = self.integer(node)
         if value is not None:
             return {"": value}
@@ -110,15 +118,14 @@ class Integers:
             return None
         if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
             left, right = self._linear(node.left, depth + 1), self._linear(node.right, depth + 1)
-            if left is None or right is None:
+            if left is None or right is None or len(left) + len(right) > _TERMS:
                 return None
             sign = 1 if isinstance(node.op, ast.Add) else -1
             return {k: left.get(k, 0) + sign * right.get(k, 0) for k in {*left, *right}}
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
             for factor, rest in ((node.left, node.right), (node.right, node.left)):
-                by, terms = self.integer(factor), None
-                if by is not None:
-                    terms = self._linear(rest, depth + 1)
+                by = self.integer(factor)
+                terms = self._linear(rest, depth + 1) if by is not None else None
                 if by is not None and terms is not None:
                     return {k: by * v for k, v in terms.items()}
         if isinstance(node, ast.Name):

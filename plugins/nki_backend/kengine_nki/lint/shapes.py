@@ -82,15 +82,15 @@ def ds_argument(node: ast.Call, position: int, name: str) -> ast.expr | None:
     return next((k.value for k in node.keywords if k.arg == name), None)
 
 
-def is_number(source: SourceTree, numbers: Integers, node: ast.expr) -> bool:
+def is_number(source: SourceTree, numbers: Integers, node: ast.expr, depth: int = 0) -> bool:
     """Whether an index is certainly one integer: a constant, a loop variable, or arithmetic on these."""
     if numbers.integer(node) is not None:
         return True
-    if isinstance(node, ast.BinOp):
-        return is_number(source, numbers, node.left) and is_number(source, numbers, node.right)
+    if isinstance(node, ast.BinOp) and depth < 8:
+        return all(is_number(source, numbers, side, depth + 1) for side in (node.left, node.right))
     if isinstance(node, ast.Name):
         found = source.scopes.lookup(node.id, node)
-        return bool(found) and all(
+        return 0 < len(found) <= 32 and all(
             b.kind == "item" and isinstance(b.node, ast.Call) and any(_are_ranges(source, b.node)) for b in found
         )
     return False

@@ -18,6 +18,7 @@ from kengine_nki.lint.shapes import Shape, index_shape
 CREATORS = frozenset({"ndarray", "zeros", "ones", "full", "zeros_like", "empty_like", "rand"})
 MEMORIES = frozenset({"sbuf", "psum", "hbm", "private_hbm", "shared_hbm"})
 ON_CHIP = frozenset({"sbuf", "psum"})
+_BINDINGS = 32
 _VIEWS = frozenset({
     "reshape", "view", "reinterpret_cast", "ap", "permute", "broadcast", "expand_dim", "squeeze_dim", "reshape_dim",
     "flatten_dims", "rearrange", "slice", "select", "vector_select", "indirect", "broadcast_to", "expand_dims",
@@ -123,7 +124,10 @@ class Tiles:
         return None
 
     def _name(self, node: ast.Name) -> Tile | None:
-        found = [b for b in self.source.scopes.lookup(node.id, node) if not self._is_update(b.node)]
+        every = self.source.scopes.lookup(node.id, node)
+        if len(every) > _BINDINGS:
+            return None
+        found = [b for b in every if not self._is_update(b.node)]
         if len(found) == 1 and found[0].kind == "parameter" and found[0].node is not None:
             owner = self.source.function_of(found[0].node)
             if isinstance(owner, Function) and owner in self._kernels:

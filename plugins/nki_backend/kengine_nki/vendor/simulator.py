@@ -47,7 +47,7 @@ class Simulator:
 def classify(error: Exception) -> CandidateFault:
     """What an exception of the official tools means: an access out of bounds fails the launch, the rest the compile."""
     cause: BaseException = error
-    while isinstance(cause, CandidateFault) and cause.__cause__ is not None:
+    while isinstance(cause, CandidateFault) and cause.status == "launch_failed" and cause.__cause__ is not None:
         cause = cause.__cause__
     if isinstance(cause, CandidateFault):
         return cause

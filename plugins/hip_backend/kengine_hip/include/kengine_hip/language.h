@@ -118,9 +118,6 @@ __device__ unsigned long long __ockl_dm_alloc(unsigned long long);
 __device__ void __ockl_dm_dealloc(unsigned long long);
 __device__ void __ockl_grid_sync();
 __device__ unsigned __ockl_grid_is_valid();
-__device__ void* memcpy(void*, const void*, size_t);
-__device__ void* memset(void*, int, size_t);
-__device__ void* memmove(void*, const void*, size_t);
 __device__ int printf(const char*, ...);
 }
 
@@ -141,6 +138,10 @@ KENGINE_D long long wall_clock64() { return (long long)__ockl_steadyctr_u64(); }
 KENGINE_D void __nanosleep(unsigned) { __builtin_amdgcn_s_sleep(1); }
 KENGINE_D void* malloc(size_t n) { return (void*)__ockl_dm_alloc(n); }
 KENGINE_D void free(void* p) { __ockl_dm_dealloc((unsigned long long)p); }
+// The compiler expands these itself: there is no library to call.
+KENGINE_D void* memcpy(void* to, const void* from, size_t n) { __builtin_memcpy(to, from, n); return to; }
+KENGINE_D void* memmove(void* to, const void* from, size_t n) { __builtin_memmove(to, from, n); return to; }
+KENGINE_D void* memset(void* to, int v, size_t n) { __builtin_memset(to, v, n); return to; }
 KENGINE_D void abort() { __builtin_trap(); }
 KENGINE_D void __trap() { __builtin_trap(); }
 extern "C" __device__ __attribute__((weak, noinline)) void __assert_fail(const char*, const char*, unsigned, const char*) { __builtin_trap(); }

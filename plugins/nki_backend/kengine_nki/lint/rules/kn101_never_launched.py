@@ -42,6 +42,8 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
         return
     if any(True for _ in kernels.mentions()) or any(True for _ in kernels.launches()):
         return
+    if any(_is_kernel(owner, kernels.names) for owner in owners):
+        return
     if any(names & _TAKERS for _, names in source.calls("reached")) or _leaves_the_file(source, context):
         return
     defined = ", ".join(sorted(kernels.names))
@@ -49,6 +51,12 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
     yield hit(
         owners[0], f"no NKI kernel is launched from {source.entry!r}: {about}; decorate one with @nki.jit and call it"
     )
+
+
+def _is_kernel(owner: ast.AST, kernels: set[str]) -> bool:
+    """`candidate = kernel`, `candidate = kernel[2]`."""
+    value = owner.value if isinstance(owner, (ast.Assign, ast.AnnAssign)) else None
+    return value is not None and any(isinstance(n, ast.Name) and n.id in kernels for n in ast.walk(value))
 
 
 def _leaves_the_file(source: SourceTree, context: Context) -> bool:

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 
 from kengine.lint.rule import Context, Hit, Rule, hit
 from kengine.lint.source import SourceTree
@@ -67,22 +68,36 @@ def _unreached(
     odd = (ast.Yield, ast.YieldFrom, ast.Lambda, ast.FunctionDef, ast.ClassDef, ast.Global, ast.Nonlocal)
     if not returned or any(isinstance(n, odd) for n in own) or any(_is_kept(source, c) for c in launches):
         return None
-    reached = {name for call in launches for name in _written_arguments(source, call)}
-    sources = set(launches)
-    changed = True
-    while changed:
-        changed = False
-        for node in (n for n in own if isinstance(n, _Statement)):
-            if not any(i in sources or (isinstance(i, ast.Name) and i.id in reached) for i in ast.walk(node)):
-                continue
-            targets = [] if isinstance(node, ast.Expr) and node.value in sources else _targets(node)
-            more = {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)} - reached
-            reached |= more
-            changed = changed or bool(more)
+    reached = _spread(source, own, launches)
+    launched = set(launches)
     for value in returned:
-        if any(i in sources or (isinstance(i, ast.Name) and i.id in reached) for i in ast.walk(value)):
+        if any(i in launched or (isinstance(i, ast.Name) and i.id in reached) for i in ast.walk(value)):
             return None
     return returned[-1]
+
+
+def _spread(source: SourceTree, own: list[ast.AST], launches: list[ast.Call]) -> set[str]:
+    """Names to which what launches return or write may flow, statement by statement until nothing is added."""
+    launched = set(launches)
+    flows: dict[str, list[set[str]]] = {}
+    pending = [name for call in launches for name in _written_arguments(source, call)]
+    for node in own:
+        if not isinstance(node, _Statement) or (isinstance(node, ast.Expr) and node.value in launched):
+            continue
+        inner = list(ast.walk(node))
+        targets = {n.id for t in _targets(node) for n in ast.walk(t) if isinstance(n, ast.Name)}
+        if any(i in launched for i in inner):
+            pending += targets
+        for name in {i.id for i in inner if isinstance(i, ast.Name)}:
+            flows.setdefault(name, []).append(targets)
+    reached: set[str] = set()
+    while pending:
+        name = pending.pop()
+        if name not in reached:
+            reached.add(name)
+            for targets in flows.get(name, ()):
+                pending += targets - reached
+    return reached
 
 
 def _targets(node: ast.AST) -> list[ast.expr]:
@@ -106,14 +121,19 @@ def _written_arguments(source: SourceTree, call: ast.Call) -> Iterator[str]:
     """Names passed to a kernel that writes to its parameters, or that returns nothing, or that is not known."""
     arguments = [*call.args, *(k.value for k in call.keywords)]
     names = {n[1:] for n in source.resolve(_launched(call)) if n.startswith("@")}
-    found = [f for f in find_kernels(source).functions if f.name in names]
-    for kernel in found:
-        returns = any(isinstance(n, ast.Return) and n.value is not None for n in own_nodes(kernel))
-        if returns and not written_names(source, kernel) & set(parameters(kernel)):
-            continue
+    if not names & _keeping(source) or names - _keeping(source):
         yield from (name.id for name in map(root, arguments) if name is not None)
-    if not found:
-        yield from (name.id for name in map(root, arguments) if name is not None)
+
+
+@lru_cache(maxsize=4)
+def _keeping(source: SourceTree) -> frozenset[str]:
+    """Kernels that return something and write to no parameter."""
+    return frozenset(
+        kernel.name
+        for kernel in find_kernels(source).functions
+        if any(isinstance(n, ast.Return) and n.value is not None for n in own_nodes(kernel))
+        and not written_names(source, kernel) & set(parameters(kernel))
+    )
 
 
 def _comes_from_work(source: SourceTree, function: ast.AST, value: ast.expr) -> bool:

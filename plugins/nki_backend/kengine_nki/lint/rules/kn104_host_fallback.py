@@ -30,12 +30,14 @@ from kengine_nki.lint.kernels import find_kernels
 
 def check(source: SourceTree, context: Context) -> Iterator[Hit]:
     """Look at returns under conditions."""
-    launching = {source.function_of(c): c for c in reversed(list(find_kernels(source).launches()))}
+    launches = list(find_kernels(source).launches())
+    launching = {source.function_of(c): c for c in reversed(launches)}
+    every = set(launches)
     for node in source.find(ast.Return):
         first = launching.get(source.function_of(node))
         if first is None or node.value is None or not isinstance(source.parents.get(node), ast.If):
             continue
-        own = any(n in launching.values() for n in ast.walk(node.value))
+        own = any(n in every for n in ast.walk(node.value))
         what = next((w for n in ast.walk(node.value) if (w := work_name(source, n))), "")
         if what and not own and node.lineno <= first.lineno:
             yield hit(node, f"answers with {what} instead of a kernel for some inputs; let the kernel handle them")

@@ -31,24 +31,26 @@ _VALUES = frozenset({"get_nc_version", "get_nc_sub_version", "register_alloc"})
 
 def check(source: SourceTree, context: Context) -> Iterator[Hit]:
     """Look at where values go."""
+    loads: dict[tuple[ast.AST, str], list[ast.Name]] = {}
+    for node in source.find(ast.Name):
+        if isinstance(node.ctx, ast.Load):
+            loads.setdefault((source.scopes.scope_of(node), node.id), []).append(node)
     for call in find_calls(source):
         if not (call.is_new and call.is_isa and call.signature is not None) or call.member in _VALUES:
             continue
         if "dst" in call.signature.required and "dst" not in call.arguments and not call.spread:
             continue  # written for the old package: KN115 says what is missing
-        if _is_used(source, call.node):
+        if _is_used(source, call.node, loads):
             yield hit(call.node, f"{call.name.short}() returns no tile; use what was passed as dst")
 
 
-def _is_used(source: SourceTree, node: ast.expr) -> bool:
+def _is_used(source: SourceTree, node: ast.expr, loads: dict[tuple[ast.AST, str], list[ast.Name]]) -> bool:
     parent = source.parents.get(node)
     if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name):
         name = parent.targets[0].id
-        scope = source.scopes.scope_of(parent)
         if len(source.scopes.lookup(name, parent)) != 1:
             return False
-        uses = [n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)]
-        return any(not _orders(source, use) for use in uses)
+        return any(not _orders(source, use) for use in loads.get((source.scopes.scope_of(parent), name), ()))
     if isinstance(parent, (ast.Subscript, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Return, ast.AugAssign)):
         return True
     if isinstance(parent, (ast.Call, ast.keyword)):

@@ -36,7 +36,7 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
 def _is_register(source: SourceTree, node: ast.Name) -> bool:
     return any(
         isinstance(b.node, ast.Call) and "nki.isa.register_alloc" in source.resolve(b.node.func)
-        for b in source.scopes.lookup(node.id, node)
+        for b in source.scopes.lookup(node.id, node)[:16]
     )
 
 

@@ -25,29 +25,24 @@ from kengine.lint.rule import Context, Hit, Rule, hit
 from kengine.lint.source import SourceTree
 
 from kengine_nki.lint.calls import ApiCall, find_calls
-from kengine_nki.lint.tiles import Tile, Tiles, find_tiles
+from kengine_nki.lint.tiles import find_tiles
 from kengine_nki.lint.writes import root
 
-_INNER = ("nki.language.affine_range", "neuronxcc.nki.language.affine_range")
+_ACCUMULATING = ("nc_matmul", "nc_matmul_mx")
+_AFFINE = frozenset({"nki.language.affine_range", "neuronxcc.nki.language.affine_range"})
 
 
 def check(source: SourceTree, context: Context) -> Iterator[Hit]:
     """Look at updates inside of loops."""
-    tiles = find_tiles(source)
-    calls = {c.node: c for c in find_calls(source)}
-    for node in source.live:
-        target: ast.expr | None = None
-        if isinstance(node, ast.Call) and node in calls:
-            target = _updated(calls[node])
-        elif isinstance(node, (ast.Assign, ast.AugAssign)):
-            target = _assigned(node)
+    loops = _Loops(source)
+    for node, target in loops.updates:
         name = root(target)
-        tile = tiles.of(name)
-        if name is None or target is None or tile is None or tile.made is None or not tile.on_chip:
+        tile = loops.tiles.of(name)
+        if name is None or tile is None or tile.made is None or not tile.on_chip:
             continue
-        if tile.memory == "psum" and not (isinstance(node, ast.Call)):
+        if tile.memory == "psum" and not isinstance(node, ast.Call):
             continue
-        loop = _carrying_loop(source, tiles, node, target, name, tile)
+        loop = loops.carrying(node, target, name.id, tile.made)
         if loop is not None:
             yield hit(
                 node,
@@ -56,9 +51,67 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
             )
 
 
+class _Loops:
+    """Loops of a file, what is updated in them and what is written anew."""
+
+    def __init__(self, source: SourceTree) -> None:
+        self.source = source
+        self.tiles = find_tiles(source)
+        self.updates: list[tuple[ast.AST, ast.expr]] = []
+        self.started: set[tuple[ast.For, str]] = set()
+        self.assigned: dict[ast.For, set[str]] = {}
+        calls = {c.node: c for c in find_calls(source)}
+        for node in source.live:
+            if isinstance(node, ast.Call) and node in calls:
+                accumulates = calls[node].member in _ACCUMULATING
+                self._note(node, _updated(calls[node]), None if accumulates else calls[node].get("dst"))
+            elif isinstance(node, ast.AugAssign):
+                self._note(node, node.target, None)
+            elif isinstance(node, ast.Assign):
+                target = node.targets[0]
+                self._note(node, _assigned(node), target if isinstance(target, ast.Subscript) else None)
+                for loop in self._around(node):
+                    names = (t.id for t in node.targets if isinstance(t, ast.Name))
+                    self.assigned.setdefault(loop, set()).update(names)
+
+    def carrying(self, node: ast.AST, target: ast.expr, name: str, made: ast.AST) -> ast.For | None:
+        """The innermost affine_range around an update that carries the tile, which `made` allocates, on."""
+        indices = {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
+        holding = set(self._around(made))
+        for loop in self._around(node):
+            if loop in holding or (loop, name) in self.started:
+                return None
+            variable = loop.target.id if isinstance(loop.target, ast.Name) else ""
+            depends = variable in indices or indices & self.assigned.get(loop, set())
+            if variable and not depends and self._is_affine(loop):
+                return loop
+        return None
+
+    def _note(self, node: ast.AST, update: ast.expr | None, fresh: ast.expr | None) -> None:
+        if update is not None:
+            self.updates.append((node, update))
+            return
+        name = root(fresh)
+        if name is not None:
+            self.started.update((loop, name.id) for loop in self._around(node))
+
+    def _around(self, node: ast.AST) -> Iterator[ast.For]:
+        at = self.source.parents.get(node)
+        while at is not None and not isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            if isinstance(at, ast.For):
+                yield at
+            at = self.source.parents.get(at)
+
+    def _is_affine(self, loop: ast.For) -> bool:
+        call = loop.iter
+        if not isinstance(call, ast.Call) or not self.source.resolve(call.func) & _AFFINE:
+            return False
+        return not (len(call.args) == 1 and self.tiles.integers.integer(call.args[0]) in (0, 1))
+
+
 def _updated(call: ApiCall) -> ast.expr | None:
     """`dst` of an instruction that reads the same tile."""
-    dst = call.get("dst") if call.is_isa and call.member not in ("nc_matmul", "nc_matmul_mx") else None
+    dst = call.get("dst") if call.is_isa and call.member not in _ACCUMULATING else None
     name = root(dst)
     if name is None:
         return None
@@ -67,65 +120,13 @@ def _updated(call: ApiCall) -> ast.expr | None:
     return dst if same else None
 
 
-def _assigned(node: ast.Assign | ast.AugAssign) -> ast.expr | None:
-    """`tile[...] += value` and `tile[...] = tile + value`."""
-    if isinstance(node, ast.AugAssign):
-        return node.target
+def _assigned(node: ast.Assign) -> ast.expr | None:
+    """The target of `tile[...] = tile + value`."""
     target = node.targets[0]
     name = root(target) if isinstance(target, ast.Subscript) else None
     if name is None:
         return None
     return target if any(isinstance(n, ast.Name) and n.id == name.id for n in ast.walk(node.value)) else None
-
-
-def _carrying_loop(
-    source: SourceTree, tiles: Tiles, node: ast.AST, target: ast.expr, name: ast.Name, tile: Tile
-) -> ast.For | None:
-    indices = {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
-    at: ast.AST | None = source.parents.get(node)
-    while at is not None and not isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module)):
-        if isinstance(at, ast.For):
-            inside = set(ast.walk(at))
-            if tile.made in inside or _starts_inside(source, at, node, name.id):
-                return None
-            loops = isinstance(at.iter, ast.Call) and source.resolve(at.iter.func) & set(_INNER)
-            once = isinstance(at.iter, ast.Call) and _runs_once(tiles, at.iter)
-            if (
-                loops
-                and not once
-                and isinstance(at.target, ast.Name)
-                and not _depends(source, indices, at.target.id, at)
-            ):
-                return at
-        at = source.parents.get(at)
-    return None
-
-
-def _runs_once(tiles: Tiles, call: ast.Call) -> bool:
-    return len(call.args) == 1 and tiles.integers.integer(call.args[0]) in (0, 1)
-
-
-def _depends(source: SourceTree, indices: set[str], variable: str, loop: ast.For) -> bool:
-    """Whether one of the index names is the loop's variable or computed from anything inside of the loop."""
-    made = {t.id for n in ast.walk(loop) if isinstance(n, ast.Assign) for t in n.targets if isinstance(t, ast.Name)}
-    return variable in indices or bool(indices & made)
-
-
-def _starts_inside(source: SourceTree, loop: ast.For, update: ast.AST, name: str) -> bool:
-    """Whether the loop's body writes the tile anew, without reading it, anywhere."""
-    calls = {c.node: c for c in find_calls(source)}
-    for node in ast.walk(loop):
-        if node is update:
-            continue
-        if isinstance(node, ast.Call) and node in calls:
-            target = root(calls[node].get("dst"))
-            if target is not None and target.id == name and _updated(calls[node]) is None:
-                return True
-        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
-            target = root(node.targets[0])
-            if target is not None and target.id == name and _assigned(node) is None:
-                return True
-    return False
 
 
 RULE = Rule("KN156", "carried-loop", "warn", check, __doc__)

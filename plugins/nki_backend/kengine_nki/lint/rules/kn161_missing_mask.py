@@ -80,7 +80,7 @@ def _is_cut(source: SourceTree, tensor: ast.Subscript) -> bool:
     for node in ast.walk(tensor.slice):
         values: list[ast.AST | None] = [node]
         if isinstance(node, ast.Name):
-            values = [b.node for b in source.scopes.lookup(node.id, node)]
+            values = [b.node for b in source.scopes.lookup(node.id, node)[:16]]
         for value in values:
             for inner in ast.walk(value) if isinstance(value, ast.expr) else ():
                 if isinstance(inner, ast.Call) and source.resolve(inner.func) & {"builtins.min"}:

@@ -55,9 +55,11 @@ def _axes(source: SourceTree, node: ast.expr, depth: int) -> int:
         return 1 if _ARANGE in source.resolve(node.func) else 0
     if isinstance(node, ast.Subscript):
         return 2 if _axes(source, node.value, depth) == 1 else 0
+    if depth > 6:
+        return 0
     if isinstance(node, ast.BinOp):
-        return max(_axes(source, node.left, depth), _axes(source, node.right, depth))
-    if isinstance(node, ast.Name) and depth < 4:
+        return max(_axes(source, node.left, depth + 1), _axes(source, node.right, depth + 1))
+    if isinstance(node, ast.Name):
         found = source.scopes.lookup(node.id, node)
         bound = found[0].node if len(found) == 1 and found[0].kind == "value" else None
         return _axes(source, bound, depth + 1) if isinstance(bound, ast.expr) else 0

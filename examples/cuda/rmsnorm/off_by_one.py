@@ -1,4 +1,4 @@
-"""RMSNorm as an extension of torch: one block for each row, partial sums joined by shuffles. Passes."""
+"""RMSNorm as an extension of torch: whose last loop runs one element too far. Expected: launch_failed."""
 
 # /// kengine
 # name = "rmsnorm"
@@ -43,6 +43,11 @@ CUDA = r"""
 #include <torch/extension.h>
 #include <cuda_fp16.h>
 
+__device__ float widen(float value) { return value; }
+__device__ float widen(__half value) { return __half2float(value); }
+__device__ void store(float* at, float value) { *at = value; }
+__device__ void store(__half* at, float value) { *at = __float2half(value); }
+
 __device__ float sum_of_warp(float value) {
   for (int offset = 16; offset > 0; offset /= 2) value += __shfl_down_sync(0xffffffffu, value, offset);
   return value;
@@ -54,7 +59,7 @@ __global__ void rmsnorm(const T* x, const T* gain, T* y, int width, int x_step, 
   const T* row = x + blockIdx.x * x_step;
   float sum = 0.0f;
   for (int i = threadIdx.x; i < width; i += blockDim.x) {
-    float value = float(row[i * x_unit]);
+    float value = widen(row[i * x_unit]);
     sum += value * value;
   }
   sum = sum_of_warp(sum);
@@ -67,8 +72,8 @@ __global__ void rmsnorm(const T* x, const T* gain, T* y, int width, int x_step, 
   }
   __syncthreads();
   float scale = partial[0];
-  for (int i = threadIdx.x; i < width; i += blockDim.x)
-    y[blockIdx.x * width + i] = T(float(row[i * x_unit]) * scale * float(gain[i * gain_unit]));
+  for (int i = threadIdx.x; i <= width; i += blockDim.x)
+    store(y + blockIdx.x * width + i, widen(row[i * x_unit]) * scale * widen(gain[i * gain_unit]));
 }
 
 torch::Tensor rmsnorm(torch::Tensor x, torch::Tensor gain, double eps) {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kengine.extension import load as builder
+from kengine.extension import builder
 from kengine.extension.settings import Settings
 
 

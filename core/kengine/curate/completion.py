@@ -1,0 +1,139 @@
+"""What a model wrote, taken apart: thoughts, the last complete code block, and what was cut off."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+
+PYTHON = frozenset({"python", "py", "python3", "triton", "nki", "tilelang", "gluon"})
+NATIVE = frozenset({"cuda", "cu", "hip", "cpp", "c++", "c", "cc"})
+
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[ \t]*([^\r\n]*?)[ \t]*\r?$", re.MULTILINE)
+_THOUGHT = re.compile(r"<(think|thinking|reasoning|thought)>(.*?)(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_CLOSING = re.compile(r"</(think|thinking|reasoning|thought)>", re.IGNORECASE)
+_DEFINES = re.compile(r"^(?:def|class|async def)\s|^@|__global__", re.MULTILINE)
+_CODE_LINE = re.compile(r"^(?:import \w|from [\w.]+ import |#include\s*[<\"]|__global__\b|extern \"C\")", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Block:
+    """One complete fenced block: the first word after the fence in lower case, and the lines within."""
+
+    tag: str
+    code: str
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A completion taken apart.
+
+    code: the last complete block that fits, or the whole text where it is code without a fence; "" when there is none.
+    tag: language after its fence. reasoning: thoughts in order. blocks: how many complete ones there are.
+    truncated: a thought or a block never ends. bare: the code stood without a fence.
+    """
+
+    code: str
+    tag: str = ""
+    reasoning: str = ""
+    blocks: int = 0
+    truncated: bool = False
+    bare: bool = False
+
+
+def parse(text: str, native: bool | None = None) -> Parsed:
+    """Take a completion apart. native: prefer blocks of CUDA or HIP (True) or of Python (False); None takes either.
+
+    The last complete block of the wanted language counts, and among these the last one that defines something, so that
+    an example of use after the kernel is not taken for it; without one, the last untagged, then any.
+    """
+    found = _from_json(text)
+    if found is not None:
+        return found
+    answer, reasoning, cut = split_thoughts(text)
+    blocks, open_block = read_blocks(answer)
+    if blocks:
+        chosen = _choose(blocks, native)
+        return Parsed(chosen.code, chosen.tag, reasoning, len(blocks), cut or open_block)
+    if cut or open_block:
+        return Parsed("", "", reasoning, 0, True)
+    code = answer.strip("\n")
+    if _CODE_LINE.search(code) and _DEFINES.search(code):
+        return Parsed(f"{code.rstrip()}\n", "", reasoning, 0, False, True)
+    return Parsed("", "", reasoning)
+
+
+def split_thoughts(text: str) -> tuple[str, str, bool]:
+    """The answer without thoughts, the thoughts, and whether the last one never ends."""
+    if "<" not in text:
+        return text, "", False
+    begin = ""
+    closing = _CLOSING.search(text)
+    if closing is not None and f"<{closing[1].lower()}>" not in text[: closing.start()].lower():
+        # the chat template opened the thought before the completion began
+        begin, text = text[: closing.start()].strip(), text[closing.end() :]
+    thoughts = [begin] if begin else []
+    cut = False
+
+    def take(match: re.Match[str]) -> str:
+        nonlocal cut
+        thoughts.append(match[2].strip())
+        cut = cut or not _CLOSING.match(match[0], match.end(2) - match.start())
+        return ""
+
+    answer = _THOUGHT.sub(take, text)
+    return answer, "\n\n".join(t for t in thoughts if t), cut
+
+
+def read_blocks(text: str) -> tuple[list[Block], bool]:
+    """Complete fenced blocks in order, and whether the last one never ends."""
+    blocks: list[Block] = []
+    opening: re.Match[str] | None = None
+    for fence in _FENCE.finditer(text):
+        if opening is None:
+            if not (fence[1][0] == "`" and "`" in fence[2]):
+                opening = fence
+        elif fence[1].startswith(opening[1]) and not fence[2]:
+            tag = re.split(r"[\s{,:]", opening[2], maxsplit=1)[0].lower()
+            code = text[opening.end() + 1 : fence.start()].replace("\r\n", "\n")
+            blocks.append(Block(tag, f"{code.rstrip()}\n" if code.strip() else ""))
+            opening = None
+    return blocks, opening is not None
+
+
+def _choose(blocks: list[Block], native: bool | None) -> Block:
+    wanted = PYTHON | NATIVE if native is None else NATIVE if native else PYTHON
+    for kind in ([b for b in blocks if b.tag in wanted], [b for b in blocks if not b.tag], blocks):
+        if kind:
+            return next((b for b in reversed(kind) if _DEFINES.search(b.code)), kind[-1])
+    raise AssertionError("there is a block")
+
+
+def _from_json(text: str) -> Parsed | None:
+    """An answer that is an object with `code` and perhaps `thought`, as some datasets ask for."""
+    stripped = text.strip()
+    if not (stripped.startswith("{") and stripped.endswith("}") and '"code"' in stripped):
+        return None
+    try:
+        value = json.loads(stripped)
+    except (ValueError, RecursionError):
+        return None
+    code = value.get("code") if isinstance(value, dict) else None
+    if not isinstance(code, str):
+        return None
+    thoughts = next(
+        (value[k] for k in ("thought", "thoughts", "reasoning", "strategy") if isinstance(value.get(k), str)), ""
+    )
+    blocks, _ = read_blocks(code)
+    return Parsed(_choose(blocks, None).code if blocks else f"{code.rstrip()}\n", "", thoughts, 1)
+
+
+def guess_backend(code: str) -> str:
+    """The backend that a candidate is written for, by what it imports and launches; "" when nothing says so."""
+    if re.search(r"\bnki\.jit\b|neuronxcc\.nki|^import nki\b|^from nki\b", code, re.MULTILINE):
+        return "nki"
+    if "hipLaunchKernelGGL" in code or re.search(r"#include\s*[<\"]hip/", code) or "HIP_SOURCE" in code:
+        return "hip"
+    if "__global__" in code or "load_inline" in code or "RawKernel" in code:
+        return "cuda"
+    return "triton" if re.search(r"\btriton\.jit\b|^import triton\b|^from triton\b", code, re.MULTILINE) else ""

@@ -1,0 +1,99 @@
+"""The card of a corpus: what is in it, how it came about, and what was lost on the way."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kengine.curate.export.formats import Row
+from kengine.curate.funnel import Funnel
+
+
+@dataclass
+class Tally:
+    """What is counted while rows are written."""
+
+    rows: Counter[tuple[str, str]] = field(default_factory=Counter)
+    groups: dict[str, set[str]] = field(default_factory=dict)
+    facets: dict[str, Counter[str]] = field(default_factory=dict)
+    seeds: set[str] = field(default_factory=set)
+
+    def add(self, row: Row, split: str, group: str) -> None:
+        """One sample that is written; `row` is its provenance."""
+        self.groups.setdefault(split, set()).add(group)
+        for name in ("backend", "operator", "level", "difficulty", "license", "source", "model", "verdict"):
+            if row[name]:
+                self.facets.setdefault(name, Counter())[row[name]] += 1
+        for name in ("targets", "compiled_for"):
+            self.facets.setdefault(name, Counter()).update(row[name])
+        self.facets.setdefault("toolchain", Counter())[row["toolchain"]] += 1
+        if len(self.seeds) < 100:
+            self.seeds.update(row["seeds"])
+
+
+def write(tally: Tally, funnel: Funnel, files: Mapping[tuple[str, str], str], title: str, description: str) -> str:
+    """The text of README.md; `files` gives the path of each (format, split). Its head makes data sets loadable."""
+    licenses = sorted(tally.facets.get("license", {}))
+    lines = ["---", *_front_matter(licenses, files), "---", "", f"# {title or 'Kernel corpus'}", ""]
+    lines += [description, ""] if description else []
+    lines += ["Every row was read, judged and kept by `kengine curate`; nothing was kept without the reason below.", ""]
+    lines += ["## Rows", "", "| format | split | rows |", "|---|---|---:|"]
+    lines += [f"| {f} | {s} | {n:,} |" for (f, s), n in sorted(tally.rows.items())]
+    lines += ["", "Splits are by task: no task, and no variant of one, is in two of them.", ""]
+    lines += ["| split | tasks |", "|---|---:|"]
+    lines += [f"| {split} | {len(groups):,} |" for split, groups in tally.groups.items()]
+    lines += ["", "## Funnel", "", *funnel_table(funnel), ""]
+    for name, head in (("backend", "Backends"), ("operator", "Operators"), ("level", "Levels"),
+                       ("difficulty", "Difficulty"), ("license", "Licences"), ("source", "Sources"),
+                       ("model", "Models")):  # fmt: skip
+        counts = tally.facets.get(name)
+        if counts:
+            lines += [f"## {head}", "", f"| {name} | rows |", "|---|---:|"]
+            lines += [f"| {_cell(k)} | {n:,} |" for k, n in counts.most_common(40)]
+            if len(counts) > 40:
+                rest = sum(counts.values()) - sum(n for _, n in counts.most_common(40))
+                lines += [f"| {len(counts) - 40} more | {rest:,} |"]
+            lines += [""]
+    lines += ["## How it was judged", ""]
+    lines += [f"- launched on {t}: {n:,} rows" for t, n in tally.facets.get("targets", Counter()).most_common()]
+    lines += [f"- compiled for {t}: {n:,} rows" for t, n in tally.facets.get("compiled_for", Counter()).most_common()]
+    if not tally.facets.get("targets"):
+        lines += ["- these rows were not judged"]
+    lines += [f"- seeds follow from the salt {s}" for s in sorted(tally.seeds)[:20]]
+    lines += [
+        "",
+        "## Toolchains",
+        "",
+        *(f"- `{t}`: {n:,} rows" for t, n in tally.facets.get("toolchain", Counter()).most_common(10)),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def funnel_table(funnel: Funnel) -> list[str]:
+    """The funnel as a Markdown table."""
+    lines = ["| stage | in | added | lost | out | reasons |", "|---|---:|---:|---:|---:|---|"]
+    for step in funnel.to_json():
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in step["lost"].items())
+        lost = sum(step["lost"].values())
+        lines.append(
+            f"| {step['stage']} | {step['entered']:,} | {step['added']:,} | {lost:,} | {step['left']:,} | {reasons} |"
+        )
+    return lines
+
+
+def _front_matter(licenses: list[str], files: Mapping[tuple[str, str], str]) -> list[str]:
+    lines = ["license: " + ("other" if len(licenses) != 1 else licenses[0].lower().replace(" ", "-"))]
+    lines += ["task_categories:", "- text-generation", "tags:", "- code", "- gpu-kernels", "configs:"]
+    by_format: dict[str, list[tuple[str, str]]] = {}
+    for (format, split), path in files.items():
+        by_format.setdefault(format, []).append((split, path))
+    for format, paths in by_format.items():
+        lines += [f"- config_name: {format}", "  data_files:"]
+        for split, path in paths:
+            lines += [f"  - split: {split}", f"    path: {path}"]
+    return lines
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")

@@ -1,0 +1,125 @@
+"""Formats of rows: which columns they need, what a row without them lacks, and the loop that reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from kengine.curate import table
+from kengine.curate.format import Glimpse, Loader, NearMiss
+from kengine.curate.record import Loss, Outcome
+from kengine.errors import TaskError, UsageError
+
+ROW_SUFFIXES = (".jsonl", ".ndjson", ".json", ".parquet", ".jsonl.gz", ".ndjson.gz", ".json.gz")
+
+
+class RowError(Exception):
+    """A row that cannot be used: the reason that is counted, and a sentence that names the field."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail
+
+
+@dataclass(frozen=True)
+class RowFormat:
+    """One format of rows.
+
+    required: columns without which it is another format; `a|b` for either, `a.b` for a key within an object.
+    telling: columns that occur in this format only, so that a file which has one but lacks another is a near miss.
+    make(row, origin): the sample of a row, or several; raises RowError, TaskError or UsageError.
+    """
+
+    name: str
+    required: tuple[str, ...]
+    telling: tuple[str, ...]
+    make: Callable[[Mapping[str, Any], str], Outcome | Iterable[Outcome]]
+
+    def recognise(self, glimpse: Glimpse) -> list[Loader | NearMiss]:
+        """Offer to read rows that have all columns; explain what others lack when they have a telling one."""
+        columns = glimpse.columns
+        missing = [want for want in self.required if not any(w in columns for w in want.split("|"))]
+        if not columns:
+            return []
+        if not missing:
+            return [Loader(self.name, len(self.required), lambda: read(glimpse, self.make))]
+        told = [t for t in self.telling if t in columns]
+        there = len(self.required) - len(missing)
+        if not told or there + len(told) <= len(missing):
+            return []
+        names = [self._explain(want, columns) for want in missing]
+        return [NearMiss(self.name, there + len(told), f"its rows lack {', '.join(names)}")]
+
+    def _explain(self, want: str, columns: frozenset[str]) -> str:
+        known = {c for r in self.required for c in r.split("|")}
+        near = get_close_matches(want.split("|")[0], sorted(columns - known), 1, 0.6)
+        text = " or ".join(repr(w) for w in want.split("|"))
+        return f"the field {text} (did you mean {near[0]!r}?)" if near else f"the field {text}"
+
+
+def tables(glimpse: Glimpse) -> list[tuple[str, Path]]:
+    """Name and path of every file of rows of a source."""
+    if not glimpse.files:
+        return [(glimpse.path.name, glimpse.path)]
+    return [(name, glimpse.path / name) for name in glimpse.files if name.lower().endswith(ROW_SUFFIXES)]
+
+
+def read(glimpse: Glimpse, make: Callable[[Mapping[str, Any], str], Outcome | Iterable[Outcome]]) -> Iterator[Outcome]:
+    """Every row of a source as a sample, or as the loss of a row that is broken."""
+    for name, path in tables(glimpse):
+        for number, row in table.read(path):
+            origin = f"{name}:{number}"
+            if isinstance(row, str):
+                yield Loss(origin, "malformed_row", f"{origin}: {row}")
+                continue
+            yield from attempt(make, row, origin)
+
+
+def attempt(make: Callable[[Any, str], Outcome | Iterable[Outcome]], row: Any, origin: str) -> Iterator[Outcome]:
+    """What `make` gives for one row or file, its exceptions as losses."""
+    try:
+        made = make(row, origin)
+        outcomes = list(made) if isinstance(made, (Iterator, Sequence)) else [made]
+    except RowError as error:
+        outcomes = [Loss(origin, error.reason, f"{origin}: {error.detail}")]
+    except TaskError as error:
+        outcomes = [Loss(origin, "broken_task", f"{origin}: {error}")]
+    except UsageError as error:
+        outcomes = [Loss(origin, "unreadable", f"{origin}: {error}")]
+    yield from outcomes  # type: ignore[misc]
+
+
+def text(row: Mapping[str, Any], *keys: str, required: bool = True) -> str:
+    """The first of these fields that holds text. Raises RowError naming the field."""
+    for key in keys:
+        value = row.get(key)
+        if isinstance(value, str) and value.strip():
+            return value
+        if value is not None and not isinstance(value, str):
+            raise RowError("malformed_row", f"field {key!r}: want text, got {type(value).__name__}")
+    if required:
+        raise RowError("no_code", f"no text in the field {' or '.join(map(repr, keys))}")
+    return ""
+
+
+def plain(row: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    """These fields of a row, without those that are missing or no finite JSON value."""
+    from math import isfinite
+
+    found = {k: row[k] for k in keys if row.get(k) is not None}
+    return {k: v for k, v in found.items() if isinstance(v, (str, bool, int)) or (isinstance(v, float) and isfinite(v))}
+
+
+def license_of(row: Mapping[str, Any]) -> str:
+    """The licence of a row from `license` or `licenses`, several joined by OR as SPDX does."""
+    for key in ("license", "licence", "licenses"):
+        value = row.get(key)
+        if isinstance(value, str) and value:
+            return value
+        if isinstance(value, (list, tuple)) and value:
+            return " OR ".join(str(v) for v in value)
+    return ""

@@ -1,0 +1,96 @@
+"""Stage `parse`: completions become candidates; thoughts are kept apart, what was cut or is no code is dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+
+from kengine.curate.completion import NATIVE, guess_backend, parse
+from kengine.curate.record import Outcome, Sample, drop, evolve, label
+from kengine.curate.stage import Context, Stage
+from kengine.errors import UsageError
+from kengine.model import SourceFile
+from kengine.tasks.source import MAX_BYTES
+
+
+@dataclass(frozen=True)
+class Parse:
+    """[parse]: truncated: keep the last complete block of an answer that was cut later on, or drop it.
+
+    max_bytes: largest candidate. bare: take code that stands without a fence.
+    """
+
+    truncated: str = "keep"
+    bare: bool = True
+    max_bytes: int = 200_000
+
+    def __post_init__(self) -> None:
+        if self.truncated not in ("keep", "drop"):
+            raise UsageError(f"truncated: {self.truncated!r} is not known; allowed: keep, drop")
+        if not 1 <= self.max_bytes <= MAX_BYTES:
+            raise UsageError(f"max_bytes: want 1 to {MAX_BYTES:,}, got {self.max_bytes}")
+
+
+def build(section: Parse, context: Context) -> Stage:
+    """The stage."""
+    return Stage("parse", "row", lambda sample: parse_sample(sample, section))
+
+
+def parse_sample(sample: Sample, section: Parse | None = None) -> Iterator[Outcome]:
+    """The sample with a candidate, or its loss: no_code, truncated, too_large, binary."""
+    section = section or Parse()
+    if sample.files:
+        yield _check(sample, section)
+        return
+    if not sample.completion.strip():
+        yield drop(sample, "no_code", "it has neither code nor a completion")
+        return
+    native = {"triton": False, "nki": False}.get(sample.backend)
+    parsed = parse(sample.completion, native)
+    if not parsed.code.strip():
+        reason = "truncated" if parsed.truncated else "no_code"
+        detail = "its thought or its only code block never ends" if parsed.truncated else "it holds no code block"
+        yield drop(sample, reason, detail)
+        return
+    if parsed.truncated and section.truncated == "drop":
+        yield drop(sample, "truncated", "it was cut after its last complete code block")
+        return
+    if parsed.bare and not section.bare:
+        yield drop(sample, "no_code", "its code stands without a fence")
+        return
+    backend = sample.backend or guess_backend(parsed.code)
+    sample = evolve(
+        sample,
+        files=(SourceFile(_name(parsed.code, parsed.tag, backend), parsed.code),),
+        reasoning=sample.reasoning or parsed.reasoning,
+        backend=backend,
+    )
+    yield _check(label(sample, truncated=True) if parsed.truncated else sample, section)
+
+
+def _check(sample: Sample, section: Parse) -> Outcome:
+    size = sum(len(f.text) for f in sample.files)
+    if size > section.max_bytes:
+        return drop(sample, "too_large", f"it is {size:,} characters, at most {section.max_bytes:,} are taken")
+    if any("\0" in f.text for f in sample.files):
+        return drop(sample, "binary", "its text holds NUL bytes")
+    if not sample.code.strip():
+        return drop(sample, "no_code", "its main file is empty")
+    try:
+        sample.digest.encode()
+        sample.code.encode()
+    except UnicodeEncodeError:
+        return drop(sample, "binary", "its text is not valid Unicode")
+    if any("\r" in f.text or f.text.startswith("\ufeff") for f in sample.files):
+        from kengine.tasks.source import normalise
+
+        sample = evolve(sample, files=tuple(replace(f, text=normalise(f.text)) for f in sample.files))
+    return sample if sample.backend else evolve(sample, backend=guess_backend(sample.code))
+
+
+def _name(code: str, tag: str, backend: str) -> str:
+    """Name of the candidate's file, whose suffix tells the language."""
+    if tag in NATIVE or (not tag and backend in ("cuda", "hip") and "__global__" in code and "import " not in code):
+        return str(PurePath("candidate").with_suffix(".hip" if backend == "hip" else ".cu"))
+    return "candidate.py"

@@ -1,0 +1,90 @@
+"""What a model is asked: operator, reference, cases, target, constraints, output format, and tags to steer by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from kengine.curate.record import Message, Sample
+from kengine.model import Case, Task
+
+LANGUAGES = {
+    "triton": "Triton", "cuda": "CUDA C++ (as a torch extension through load_inline)",
+    "hip": "HIP C++ (as a torch extension through load_inline)", "nki": "NKI",
+}  # fmt: skip
+TAGS = ("backend", "target", "category", "level", "difficulty", "operator", "variant")
+"""Tags that a prompt may begin with."""
+
+_BLOCK = re.compile(r"^# ///\s*kengine\n(?:#.*\n)*?# ///\s*\n", re.MULTILINE)
+_ENTRIES = {
+    "module": "a class `ModelNew` with the same constructor and the same `forward` as `Model`",
+    "numpy": "a function `candidate` that takes the arrays of `get_inputs` and returns the result",
+}  # fmt: skip
+
+
+def build(
+    sample: Sample, *, tags: Sequence[str] = ("backend",), system: str = "", reasoning: bool = False
+) -> tuple[Message, ...]:
+    """Messages that ask for the sample's task on its backend. Raises ValueError for a sample without a task.
+
+    tags: which of TAGS the first line holds, those that are known. reasoning: ask for the reasons before the code.
+    """
+    task = sample.task
+    if task is None:
+        raise ValueError(f"sample {sample.uid} has no task to ask for")
+    language = LANGUAGES.get(sample.backend, sample.backend or "GPU")
+    operator = sample.labels.get("operator") or task.name
+    lines = [_tag_line(sample, tags), f"Write a {language} kernel for the operator `{operator}`.", ""]
+    lines += ["Reference:", "```python", _BLOCK.sub("", task.source).strip(), "```", ""]
+    if task.spec.cases:
+        lines += [
+            "It is checked on these inputs, among others:",
+            *(f"- {_describe(c)}" for c in task.spec.cases[:8]),
+            "",
+        ]
+    if sample.labels.get("target"):
+        lines += [f"Target: {sample.labels['target']}", ""]
+    lines += ["Constraints:", *(f"- {text}" for text in constraints(task)), ""]
+    lines.append(
+        ("First give the reasons for your design inside <think> and </think>, then answer" if reasoning else "Answer")
+        + " with one ```python block that defines " + _entry(task, sample.backend) + ", and nothing after it."
+    )  # fmt: skip
+    user: Message = {"role": "user", "content": "\n".join(lines).lstrip("\n")}
+    return ({"role": "system", "content": system}, user) if system else (user,)
+
+
+def constraints(task: Task) -> list[str]:
+    """What an answer has to keep to, by the task's spec."""
+    tolerance = task.spec.tolerance
+    bound = f"within a relative error of {tolerance.rtol:g}" if tolerance.rtol is not None else (
+        "as exactly as the reference's own precision allows"
+    )  # fmt: skip
+    found = [
+        "the kernel itself does the work: no framework operator computes any part of the result",
+        "it is right for every shape that the reference accepts, not for those above alone",
+        f"results match the reference {bound}",
+    ]
+    if task.spec.writes:
+        found.append(f"it writes to its arguments {', '.join(task.spec.writes)}")
+    else:
+        found.append("it leaves its inputs as they are")
+    return found
+
+
+def _entry(task: Task, backend: str) -> str:
+    if backend == "nki":
+        return "one function decorated with `nki.jit` that takes the inputs of the reference and returns its result"
+    return _ENTRIES.get(task.form, "a function `candidate` that takes the inputs of `reference` and returns its result")
+
+
+def _describe(case: Case) -> str:
+    parts = [f"{k}={v}" for k, v in case.params.items()]
+    parts += [case.dtype] if case.dtype else []
+    parts += [f"{case.layout} memory"] if case.layout != "contiguous" else []
+    return ", ".join(parts) or case.name
+
+
+def _tag_line(sample: Sample, tags: Sequence[str]) -> str:
+    facets = {**sample.facets(), "backend": sample.backend, **sample.labels}
+    known = [(tag, facets.get(tag)) for tag in tags]
+    return " ".join(f"[{tag}: {value}]" for tag, value in known if value not in (None, ""))

@@ -1,0 +1,154 @@
+"""Stage `sample`: K completions for each task and backend, replayed from a file or asked from an endpoint."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from kengine.curate import prompts
+from kengine.curate.record import Outcome, Sample, drop, evolve
+from kengine.curate.reject import in_parallel
+from kengine.curate.stage import Context, Stage
+from kengine.curate.teacher import Endpoint, Kept, Question, Replay, Reply, Teacher
+from kengine.errors import UsageError
+from kengine.model import JsonValue
+
+OPTIONS = ("temperature", "top_p", "max_tokens", "presence_penalty", "frequency_penalty", "seed")
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """[sample]: completions for samples that have none.
+
+    replay: a file of rows with task, completion, backend, ... ; model and url: an endpoint of OpenAI's protocol, whose
+    key stands in the variable key_env. k: completions for each task and backend. backends: what to ask for; empty asks
+    for the sample's own. concurrency: requests at once. options: temperature, top_p, max_tokens, ...; extra: further
+    fields of the request. tags, system, reasoning: see the prompts. price_in, price_out: of a million tokens, for the
+    cost count.
+    """
+
+    replay: str = ""
+    model: str = ""
+    url: str = ""
+    key_env: str = "OPENAI_API_KEY"
+    k: int = 4
+    backends: tuple[str, ...] = ()
+    concurrency: int = 16
+    retries: int = 6
+    timeout_s: float = 600.0
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    presence_penalty: float | None = None
+    frequency_penalty: float | None = None
+    seed: int | None = None
+    tags: tuple[str, ...] = ("backend",)
+    system: str = ""
+    reasoning: bool = False
+    price_in: float = 0.0
+    price_out: float = 0.0
+    extra: dict[str, JsonValue] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise UsageError(f"k: want at least 1, got {self.k}")
+        if self.concurrency < 1:
+            raise UsageError(f"concurrency: want at least 1, got {self.concurrency}")
+        if self.replay and self.model:
+            raise UsageError("replay: give a file to replay or a model to ask, not both")
+        for tag in self.tags:
+            if tag not in prompts.TAGS:
+                raise UsageError(f"tags: {tag!r} is not known; allowed: {', '.join(prompts.TAGS)}")
+        if not re.fullmatch(r"[A-Za-z_]\w*", self.key_env):
+            raise UsageError("key_env: want the name of a variable, never the key itself")
+
+
+def build(section: Sampling, context: Context) -> Stage:
+    """The stage. Raises UsageError when there is neither a file nor a model, or the file is none."""
+    teacher = make_teacher(section, context)
+
+    def run(samples: Iterator[Sample]) -> Iterator[Iterable[Outcome]]:
+        return ask_all(samples, teacher, section)
+
+    def close() -> None:
+        if isinstance(teacher, Kept):
+            teacher.close()
+
+    return Stage("sample", "stream", run, adds=True, close=close)
+
+
+def make_teacher(section: Sampling, context: Context, name: str = "completions.jsonl") -> Teacher:
+    """The file or the endpoint of a section; an endpoint's answers are kept in the folder of the run."""
+    if section.replay:
+        return Replay(context.settings.base / section.replay)
+    if not section.model:
+        raise UsageError("[sample] names neither a file to `replay` nor a `model` to ask")
+    options: dict[str, Any] = {k: getattr(section, k) for k in OPTIONS if getattr(section, k) is not None}
+    if section.extra:
+        options["extra_body"] = section.extra
+    endpoint = Endpoint(
+        section.url, section.model, key_env=section.key_env, retries=section.retries, timeout_s=section.timeout_s,
+        options=options,
+    )  # fmt: skip
+    return Kept(endpoint, context.folder / name)
+
+
+def ask_all(samples: Iterator[Sample], teacher: Teacher, section: Sampling) -> Iterator[tuple[Outcome, ...]]:
+    """For each sample all its completions; samples with code or a completion pass as they are.
+
+    A file that holds fewer than k completions gives what it has; a task without any is lost. Requests of several
+    samples run side by side; answers come in order.
+    """
+
+    def questions() -> Iterator[tuple[Sample, Question | None]]:
+        for sample in samples:
+            if sample.files or sample.completion or sample.task is None:
+                waiting.append((sample, 1))
+                yield sample, None
+                continue
+            made = list(_questions(sample, section))
+            waiting.append((sample, len(made)))
+            yield from ((evolve(sample, backend=q.backend), q) for q in made)
+
+    def work(pair: tuple[Sample, Question | None]) -> Sample | None:
+        sample, question = pair
+        if question is None:
+            return sample
+        reply = teacher.ask(question)
+        return None if reply is None else _answered(sample, question, reply, section)
+
+    waiting: deque[tuple[Sample, int]] = deque()
+    answers = in_parallel(work, questions(), section.concurrency)
+    for first in answers:
+        asked, count = waiting.popleft()
+        found = [a for a in (first, *islice(answers, count - 1)) if a is not None]
+        yield tuple(found) or (drop(asked, "no_completion", "there is no completion for this task"),)
+
+
+def _questions(sample: Sample, section: Sampling) -> Iterator[Question]:
+    assert sample.task is not None
+    for backend in section.backends or (sample.backend,):
+        messages = sample.prompt or prompts.build(
+            evolve(sample, backend=backend), tags=section.tags, system=section.system, reasoning=section.reasoning
+        )
+        for number in range(section.k):
+            yield Question(sample.task.name, backend, number, messages)
+
+
+def _answered(sample: Sample, question: Question, reply: Reply, section: Sampling) -> Sample:
+    sampling: dict[str, JsonValue] = {"number": question.number, **reply.usage}
+    for name in ("temperature", "top_p", "seed"):
+        if getattr(section, name) is not None:
+            sampling[name] = getattr(section, name)
+    tokens = (reply.usage.get("prompt_tokens"), reply.usage.get("completion_tokens"))
+    if isinstance(tokens[0], int) and isinstance(tokens[1], int) and (section.price_in or section.price_out):
+        sampling["cost"] = (tokens[0] * section.price_in + tokens[1] * section.price_out) / 1e6
+    uid = f"{sample.uid}~{question.backend or 'any'}{question.number}"
+    return evolve(
+        sample, uid=uid, parent=sample.uid, completion=reply.text, reasoning=reply.reasoning,
+        model=reply.model or sample.model, sampling=sampling,
+    )  # fmt: skip

@@ -1,0 +1,26 @@
+// The sum of each row, accumulated in half precision. Expected: wrong_result.
+
+// /// kengine
+// grid = "x.shape[0]"
+// block = 128
+// inputs = ["x"]
+// outputs = ["y"]
+// sizes = { width = "x.shape[1]" }
+// ///
+
+#include <cuda_fp16.h>
+
+__device__ float sum_of_warp(float value) {
+  for (int offset = 16; offset > 0; offset /= 2) value += __shfl_down_sync(0xffffffffu, value, offset);
+  return value;
+}
+
+__global__ void row_sum(const float* x, float* y, int width) {
+  __shared__ float partial[4];
+  __half part = __float2half(0.0f);
+  for (int i = threadIdx.x; i < width; i += blockDim.x) part = __hadd(part, __float2half(x[blockIdx.x * width + i]));
+  float sum = sum_of_warp(__half2float(part));
+  if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = sum;
+  __syncthreads();
+  if (threadIdx.x == 0) y[blockIdx.x] = partial[0] + partial[1] + partial[2] + partial[3];
+}

@@ -1,0 +1,1 @@
+"""kengine for Pallas, the kernel language of JAX: judged by its interpreter, lowered for real chips."""

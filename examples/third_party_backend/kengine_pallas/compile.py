@@ -1,0 +1,65 @@
+"""Compile: execute the candidate's file, then trace its entry on the shapes of the samples, for a chip also lower it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import jax
+from kengine.errors import CandidateFault
+from kengine.model import Artifact, Candidate, KernelResources, Target, TaskView
+from kengine.plugins import Inputs
+from kengine.runner import entry, source
+
+from kengine_pallas import arrays, faults, patch
+from kengine_pallas.targets import PLATFORMS
+
+BUILDS: dict[str, tuple[ModuleType, TaskView]] = {}
+"""What was loaded, by `Artifact.build`: the launch comes later in the same process and gets only the artifact."""
+
+
+def compile_candidate(
+    candidate: Candidate, task: TaskView, target: Target, samples: Sequence[Inputs], workdir: Path
+) -> Artifact:
+    """Load and trace a candidate. Raises CandidateFault (compile_failed, launch_failed, unsupported)."""
+    if task.form == "module":
+        raise CandidateFault("unsupported", "pallas judges functions on arrays; this task wants a torch module")
+    jax.config.update("jax_enable_x64", arrays.are_wide(samples))
+    module = source.load(candidate, workdir)
+    entry.find(module, task)
+    platform = PLATFORMS.get(target, "")
+    names: dict[str, None] = {}
+    details: dict[str, Any] = {}
+    for inputs in samples:
+        call = entry.bind(module, task, inputs, arrays.to_jax)
+        with patch.tracing(lowering=bool(platform)) as traced:
+            nbytes = _lower(call, platform) if platform else _trace(call)
+        names.update(dict.fromkeys(traced))
+        if platform:
+            details["lowered_bytes"] = max(nbytes, details.get("lowered_bytes", 0))
+    build = f"pallas-{len(BUILDS)}"
+    BUILDS[build] = (module, task)
+    note = f"lowered for {platform} by JAX {jax.__version__}" if platform else ""
+    return Artifact(target, tuple(map(KernelResources, names)), build=build, note=note, details=details)
+
+
+def _trace(call: entry.Call) -> int:
+    """Trace on the interpreter's target. A candidate that looks at values cannot be traced whole: its launch will tell."""
+    try:
+        jax.eval_shape(call.function, *call.arguments)
+    except jax.errors.JAXTypeError:
+        pass
+    except Exception as error:
+        raise faults.explain(error, "compile_failed", "tracing the candidate") from error
+    return 0
+
+
+def _lower(call: entry.Call, platform: str) -> int:
+    """Lower for a chip, and say how large what came out is."""
+    try:
+        exported = jax.export.export(jax.jit(call.function), platforms=[platform])(*call.arguments)
+    except Exception as error:
+        raise faults.explain(error, "compile_failed", f"lowering for {platform}") from error
+    return len(exported.mlir_module_serialized)

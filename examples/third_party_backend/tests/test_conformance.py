@@ -1,0 +1,5 @@
+from kengine.testing import BackendConformance
+
+
+class TestPallas(BackendConformance):
+    backend = "pallas"

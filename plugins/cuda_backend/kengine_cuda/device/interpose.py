@@ -1,0 +1,40 @@
+"""The library between extensions and the CUDA runtime that sees and withholds launches."""
+
+from __future__ import annotations
+
+import ctypes as c
+import functools
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+SOURCE = Path(__file__).with_name("interpose.cpp")
+WRAPPED = ("cudaLaunchKernel", "__cudaLaunchKernel", "__cudaLaunchKernel_ptsz", "cudaLaunchCooperativeKernel")
+LINK = tuple(f"-Wl,--wrap={name}" for name in WRAPPED)
+"""Linker flags of an extension whose launches go through the library."""
+
+
+def find_library(folder: Path) -> Path:
+    """The library, built into a folder at first use. Raises kengine.simt.CompilerMissing or CompileError."""
+    from kengine.simt.toolchain import find_compiler, identity, locked, run
+
+    digest = hashlib.sha256(SOURCE.read_bytes() + identity().encode()).hexdigest()[:16]
+    library = folder / f"libkengine_launches_{digest}.so"
+    if library.exists():
+        return library
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder / "launches.lock"), tempfile.TemporaryDirectory(dir=folder) as place:
+        out = Path(place, library.name)
+        flags = ["-O2", "-std=c++17", "-fPIC", "-shared", f"-Wl,-soname,{library.name}"]
+        run([*find_compiler().command, *flags, str(SOURCE), "-o", str(out)], folder)
+        os.replace(out, library)
+    return library
+
+
+@functools.cache
+def load(library: Path) -> c.CDLL:
+    """Load it for the whole process, so that extensions find its functions."""
+    loaded = c.CDLL(str(library), mode=c.RTLD_GLOBAL)
+    loaded.kengine_launches_name.restype = c.c_char_p
+    return loaded

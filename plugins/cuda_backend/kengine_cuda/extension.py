@@ -1,0 +1,63 @@
+"""Device sources of torch extensions, compiled for a chip that is not here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from kengine.native.driver import Unit
+from kengine.native.lines import locate
+from kengine.native.unrun import collecting
+from kengine.simt.kernels import find_kernels
+from kengine.simt.lexer import blank
+
+if TYPE_CHECKING:
+    from kengine.extension.sources import SourceSet
+    from kengine.extension.sources import Unit as ExtensionUnit
+
+    from kengine_cuda.recorder import Recorder
+
+_LAUNCH = re.compile(r"\b(\w+)\s*(<[^<>;(){}]*>)\s*<<<")
+_TYPES = {"scalar_t": "float", "T": "float", "float": "float", "double": "double", "int": "int", "half": "__half",
+          "__half": "__half", "at::Half": "__half", "c10::Half": "__half", "__nv_bfloat16": "__nv_bfloat16",
+          "at::BFloat16": "__nv_bfloat16", "c10::BFloat16": "__nv_bfloat16"}  # fmt: skip
+_STOCK = ("-D__CUDA_NO_HALF_OPERATORS__", "-D__CUDA_NO_HALF_CONVERSIONS__", "-D__CUDA_NO_BFLOAT16_CONVERSIONS__",
+          "-D__CUDA_NO_HALF2_OPERATORS__")  # fmt: skip
+"""What torch passes to nvcc for every extension."""
+
+
+@contextmanager
+def replace(driver: Recorder) -> Iterator[None]:
+    """Inside the block, and for what was imported in it, the device sources of extensions are compiled for a chip."""
+
+    def compile_unit(unit: ExtensionUnit, given: SourceSet) -> None:
+        lines = locate(unit.text, driver.candidate.main.text)
+        options = (*_STOCK, *given.device_flags)
+        driver.compile(Unit(unit.text, unit.filename, lines, options, instances_of(unit.text)), "extension")
+
+    with collecting(compile_unit, "cuda"):
+        yield
+
+
+def instances_of(text: str) -> tuple[str, ...]:
+    """Instances of template kernels that a source launches by name, as far as the text shows them: a dispatched type is
+    taken for float."""
+    code = blank(text)
+    templates = {kernel.name for kernel in find_kernels(code) if kernel.is_template}
+    found: dict[str, None] = {}
+    for match in _LAUNCH.finditer(code):
+        words = [word.strip() for word in match[2][1:-1].split(",")]
+        known = [_TYPES.get(word) or (word if word.isdigit() else _constant(word, code)) for word in words]
+        if match[1] in templates and all(known):
+            found[f"{match[1]}<{', '.join(str(word) for word in known)}>"] = None
+    return tuple(found)
+
+
+def _constant(word: str, code: str) -> str:
+    """The value of a named constant, "" when it cannot be told."""
+    match = re.search(rf"(?:#define\s+{re.escape(word)}\s+|\b{re.escape(word)}\s*=\s*)(\d+)\b", code)
+    if match and word.isidentifier():
+        return match[1]
+    return word if word in ("true", "false") else ""

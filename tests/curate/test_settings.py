@@ -1,0 +1,108 @@
+"""curate.toml: what it says, and errors with file, line, key and what is allowed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from kengine.config import ConfigError
+from kengine.curate import settings
+from kengine.curate.settings import STAGES, Source
+
+GOOD = """
+out = "there"
+jobs = 3
+seed = 5
+
+[[source]]
+path = "a.jsonl"
+
+[[source]]
+path = "b"
+name = "second"
+license = "MIT"
+
+[parse]
+truncated = "drop"
+
+[reject]
+targets = ["triton:interpret"]
+compile_for = ["triton:gfx942"]
+launch-timeout-s = 5
+"""
+
+
+def read(text: str) -> settings.Settings:
+    return settings.parse(text, Path("/x/curate.toml"))
+
+
+def test_what_a_file_says() -> None:
+    made = read(GOOD)
+    assert (made.out, made.jobs, made.seed) == (Path("/x/there"), 3, 5)
+    assert made.sources == (Source("a.jsonl", "a.jsonl"), Source("b", "second", license="MIT"))
+    assert made.stages == ("load", "parse", "reject", "export")
+    assert made.section("parse").truncated == "drop" and made.section("parse").bare is True
+    assert made.section("reject").compile_for == ("triton:gfx942",) and made.section("reject").launch_timeout_s == 5.0
+    assert made.section("export").formats == ("messages",)
+
+
+def test_the_order_of_stages_may_be_given() -> None:
+    text = 'stages = ["load", "parse", "augment", "reject", "export"]\n' + GOOD + "[augment]\n"
+    assert read(text).stages == ("load", "parse", "augment", "reject", "export")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "said"),
+    [
+        ("truncated =", "trunkated =", 15, r"parse\.trunkated: unknown key; did you mean 'truncated'\? allowed: truncated, bare"),
+        ('"drop"', "3", 15, r"parse\.truncated: want str, got int"),
+        ('"drop"', '"keeep"', 15, r"parse\.truncated: 'keeep' is not known; allowed: keep, drop"),
+        ("[parse]", "[parze]", 14, r"parze: unknown key; did you mean 'parse'\? allowed: out, jobs"),
+        ("jobs = 3", 'jobs = "3"', 3, r"jobs: want a whole number of at least 1, got str '3'"),
+        ("jobs = 3", "jobs = 0", 3, r"jobs: want a whole number"),
+        ("seed = 5", "seed = 1.5", 4, r"seed: want a whole number, got float"),
+        ('out = "there"', "out = 1", 2, r"out: want the path of a folder"),
+        ('path = "b"', "path = 7", 10, r"source\[1\]\.path: want str, got int"),
+        ('path = "b"', "", 9, r"source\[1\]\.?\w*: missing"),
+        ('name = "second"', 'name = "a.jsonl"', 11, r"source\[1\]\.name: a second source is called 'a\.jsonl'"),
+        ('license = "MIT"', 'role = "both"', 12, r"source\[1\]\.role: 'both' is not known; allowed: candidates, tasks"),
+        ('license = "MIT"', "limit = 0", 12, r"source\[1\]\.limit: want at least 1"),
+        ('["triton:interpret"]', '["triton interpret"]', 18, r"reject\.targets: 'triton interpret' is neither"),
+        ("launch-timeout-s = 5", "launch-timeout-s = -1", 20, r"reject\.launch_timeout_s: want a number above 0"),
+        ('["triton:gfx942"]', '["gfx942"]', 19, r"reject\.compile_for: .*gfx942"),
+        ("seed = 5", "seed = = 5", 4, r"not TOML"),
+        ("[parse]", "[parse\n", 14, r"not TOML"),
+    ],
+)  # fmt: skip
+def test_errors_name_file_line_key_and_what_is_allowed(old: str, new: str, line: int, said: str) -> None:
+    text = GOOD.replace(old, new, 1)
+    assert text != GOOD
+    with pytest.raises(ConfigError, match=rf"^/x/curate\.toml:{line}: .*{said}"):
+        read(text)
+
+
+def test_errors_of_stages() -> None:
+    with pytest.raises(ConfigError, match=r":1: stages: no stage 'rejekt'; did you mean 'reject'\? allowed: load"):
+        read('stages = ["load", "rejekt"]\n[[source]]\npath = "a"\n')
+    with pytest.raises(ConfigError, match=r":4: reject: has a table, but `stages` does not name it"):
+        read('stages = ["load", "parse"]\n[[source]]\npath = "a"\n[reject]\n')
+    with pytest.raises(ConfigError, match="want at least one"):
+        read("[parse]\n")
+    with pytest.raises(ConfigError, match="no such file, expected the settings"):
+        settings.read(Path("/nowhere/curate.toml"))
+
+
+def test_a_fingerprint_tells_what_decides_about_rows() -> None:
+    first = read(GOOD).fingerprint()
+    assert read(GOOD.replace("jobs = 3", "jobs = 4")).fingerprint() == first
+    assert read(GOOD + '[export]\nformats = ["hf"]\n').fingerprint() == first
+    changed = read(GOOD.replace('"drop"', '"keep"')).fingerprint()
+    assert {k for k in first if first[k] != changed[k]} == {"parse"}
+
+
+def test_every_stage_of_this_package_has_a_table_with_defaults() -> None:
+    here = [name for name, entry in STAGES.items() if (Path(settings.__file__).parent / f"{entry.module.split('.')[-1]}.py").exists()
+            or (Path(settings.__file__).parent / entry.module.split(".")[-1]).is_dir()]  # fmt: skip
+    assert {"load", "sample", "parse", "reject", "augment", "export"} <= set(here)
+    for name in here:
+        assert STAGES[name].record()() is not None

@@ -1,0 +1,85 @@
+"""Which text of an answer is the candidate."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from kengine import UsageError
+from kengine.integrations.completion import read_blocks, read_code, read_text, strip_thoughts
+
+
+def fenced(*blocks):
+    return "text\n".join(f"```{tag}\n{code}\n```\n" for tag, code in blocks)
+
+
+@pytest.mark.parametrize(
+    ("completion", "code"),
+    [
+        (fenced(("python", "a = 1")), "a = 1\n"),
+        (fenced(("python", "a = 1"), ("python", "b = 2")), "b = 2\n"),
+        (fenced(("python", "a = 1"), ("bash", "python a.py")), "a = 1\n"),
+        (fenced(("Python", "a = 1")), "a = 1\n"),
+        (fenced(("python title=a.py", "a = 1")), "a = 1\n"),
+        (fenced(("triton", "a = 1"), ("text", "output")), "a = 1\n"),
+        (fenced(("", "a = 1"), ("json", "{}")), "a = 1\n"),
+        (fenced(("rust", "fn f() {}")), "fn f() {}\n"),
+        (fenced(("python", "a = 1")) + "```python\nb = 2", "a = 1\n"),
+        ("~~~python\na = 1\n~~~\n", "a = 1\n"),
+        ("````python\ns = '''\n```\nx\n```\n'''\n````\n", "s = '''\n```\nx\n```\n'''\n"),
+        ("   ```python\na = 1\n  ```   \n", "a = 1\n"),
+        ("```python\r\na = 1\r\n```\r\n", "a = 1\n"),
+        ("```python\n```\n", ""),
+        ("import torch\n", "import torch\n"),
+        ("", ""),
+        ("```inline``` text", "```inline``` text"),
+        ("```python\nnever ends", "```python\nnever ends"),
+        ("<think>\n```python\nno = 1\n```\n</think>\n```python\nyes = 1\n```", "yes = 1\n"),
+        ("<think>\n```python\nno = 1\n```\n", ""),
+        ("no opening\n```python\nno = 1\n```\n</think>done", "done"),
+    ],
+)
+def test_the_last_complete_block(completion, code):
+    assert read_code(completion) == code
+
+
+def test_the_language_follows_the_name():
+    both = fenced(("cuda", "__global__ void k();"), ("python", "a = 1"))
+    assert read_code(both, "kernel.cu") == "__global__ void k();\n"
+    assert read_code(both) == "a = 1\n"
+
+
+@pytest.mark.parametrize(
+    "completion",
+    [
+        [{"role": "assistant", "content": "a = 1"}],
+        [{"role": "user", "content": "?"}, {"role": "assistant", "content": "a = 1"}, {"role": "tool", "content": "x"}],
+        [{"role": "assistant", "content": [{"type": "text", "text": "a "}, {"type": "text", "text": "= 1"}]}],
+        [SimpleNamespace(role="assistant", content="a = 1")],
+        {"role": "assistant", "content": "a = 1"},
+        "a = 1",
+    ],
+)
+def test_texts_and_messages(completion):
+    assert read_text(completion) == "a = 1"
+
+
+@pytest.mark.parametrize("messages", [[], [("user", "?")], [("assistant", None)]])
+def test_nothing_was_said(messages):
+    assert read_text([{"role": role, "content": content} for role, content in messages]) == ""
+
+
+@pytest.mark.parametrize("completion", [None, 3, b"a = 1", [1, 2], ["a", "b"]])
+def test_what_is_no_completion(completion):
+    with pytest.raises(UsageError, match="a completion is text or a list of messages"):
+        read_text(completion)
+
+
+@given(st.lists(st.sampled_from(["```", "```python", "~~~", "````", "a = 1", "<think>", "</think>", ""])))
+def test_any_text_gives_a_text(lines):
+    text = "\n".join(lines)
+    assert isinstance(read_code(text), str)
+    assert all(not code or code.endswith("\n") for _, code in read_blocks(text))
+    assert "</think>" not in strip_thoughts(text)

@@ -1,0 +1,67 @@
+"""Completions and tasks in, rewards out."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from kengine import InfraError, UsageError
+from kengine.integrations.grading import Grader, grader
+
+
+def test_rewards_and_feedback(toy):
+    graded = grader(toy.given).grade([toy.right, toy.wrong, toy.broken], [toy.task] * 3)
+    assert [g.reward for g in graded] == list(toy.rewards.values())
+    assert [g.status for g in graded] == ["passed", "wrong_result", "compile_failed"]
+    assert [g.passed for g in graded] == [True, False, False] and not any(g.masked for g in graded)
+    told = graded[1].feedback(300)
+    assert told.startswith("Status: wrong_result") and len(told) <= 300
+
+
+def test_a_lost_sample_has_no_reward(toy, lost):
+    (graded,) = grader(toy.given).grade([toy.right], [toy.task])
+    assert graded.masked and graded.reward is None and graded.status == "masked" and not graded.passed
+    assert "machine failed" in graded.feedback()
+    with pytest.raises(InfraError, match="must not be given one: the judge died"):
+        graded.require()
+
+
+def test_it_travels(toy):
+    made = grader(toy.given)
+    again = pickle.loads(pickle.dumps(made))
+    assert again == made and again.client is made.client
+
+
+def test_it_is_kept_until_keywords_or_environment_change(toy, monkeypatch):
+    made = grader(toy.given)
+    assert grader(dict(toy.given)) is made
+    assert grader({**toy.given, "workers": 2}) is not made
+    plain = {**toy.given, "parameters": {}}
+    assert grader(plain).reward == "staged"
+    monkeypatch.setenv("KENGINE_REWARD", "correctness")
+    assert grader(plain).reward == "correctness"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"reward": "stagd"}, "did you mean 'staged'"),
+        ({"parameters": {"sped": 0}}, "takes no 'sped'"),
+        ({"tagret": "toy:cpu"}, "unknown setting 'tagret'"),
+        ({"target": None}, "say where to judge"),
+        ({"plan": {"case": 1}}, "case"),
+    ],
+)
+def test_what_is_wrong_shows_at_once(toy, given, said):
+    with pytest.raises(UsageError, match=said):
+        grader({**toy.given, **given})
+
+
+def test_a_reward_that_asks_for_speed_on_an_emulator(toy):
+    with pytest.raises(UsageError, match="speed term, and toy:cpu is an emulator"):
+        grader({**toy.given, "parameters": {}}).grade([toy.right], [toy.task])
+
+
+def test_lengths_must_match(toy):
+    with pytest.raises(UsageError, match="2 completions and 1 tasks"):
+        Grader.read(toy.given).grade([toy.right] * 2, [toy.task])
