@@ -236,13 +236,13 @@ def test_a_stage_that_lets_samples_vanish_is_found_out(folder) -> None:
 def test_segments_are_dropped_unless_they_are_kept(folder) -> None:
     run(folder)
     db = sqlite3.connect(folder / "curated/curate.sqlite")
-    tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE name LIKE 'segment_%'")}
+    tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE name GLOB 'segment_[0-9]*'")}
     db.close()
     assert tables == {"segment_1"}
     (folder / "curate.toml").write_text(TOML.format(keep="true"))
     run(folder, fresh=True)
     db = sqlite3.connect(folder / "curated/curate.sqlite")
-    tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE name LIKE 'segment_%'")}
+    tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE name GLOB 'segment_[0-9]*'")}
     db.close()
     assert tables == {"segment_0", "segment_1"}
 

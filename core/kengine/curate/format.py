@@ -18,6 +18,9 @@ from kengine.errors import ContractViolation, PluginError, UsageError
 
 ROWS_SHOWN = 8
 FILES_SHOWN = 20_000
+_CLEARLY = 3
+"""By how much a near miss must beat what would read a source, for the source to be taken for a broken one."""
+
 _ROW_SUFFIXES = (".jsonl", ".ndjson", ".json", ".parquet", ".jsonl.gz", ".json.gz", ".ndjson.gz")
 
 
@@ -100,15 +103,16 @@ def find(glimpse: Glimpse, wanted: str = "") -> Loader:
     answers = [(title, answer) for title, call in _hooks() for answer in _ask(title, call, glimpse)]
     offers = [a for _, a in answers if isinstance(a, Loader) and wanted in ("", a.format)]
     offers.sort(key=lambda a: -a.certainty)
-    if offers and not (len(offers) > 1 and offers[0].certainty == offers[1].certainty):
-        return offers[0]
-    if offers:
-        names = sorted(a.format for a in offers if a.certainty == offers[0].certainty)
-        raise UsageError(f'{glimpse.path}: may be {" or ".join(names)}: say which with format = "{names[0]}"')
     misses = [a for _, a in answers if isinstance(a, NearMiss) and wanted in ("", a.format)]
-    if misses:
-        best = max(misses, key=lambda a: a.closeness)
-        raise UsageError(f"{glimpse.path}: looks like {best.format}, but {best.problem}")
+    best = max(misses, key=lambda a: a.closeness, default=None)
+    if best is not None and (not offers or best.closeness >= _weight(offers[0]) + _CLEARLY):
+        instead = f'; format = "{offers[0].format}" reads it as that' if offers else ""
+        raise UsageError(f"{glimpse.path}: looks like {best.format}, but {best.problem}{instead}")
+    if len(offers) > 1 and offers[0].certainty == offers[1].certainty:
+        names = sorted(a.format for a in offers if a.certainty == offers[0].certainty)
+        raise UsageError(f"{glimpse.path}: may be {' or '.join(names)}: say which with format = \"{names[0]}\"")
+    if offers:
+        return offers[0]
     if wanted:
         raise UsageError(f"{glimpse.path}: is not of the format {wanted!r}; formats: {', '.join(formats())}")
     has = f"it has the columns {', '.join(sorted(c for c in glimpse.columns if '.' not in c))}" if glimpse.rows else (
@@ -116,6 +120,11 @@ def find(glimpse: Glimpse, wanted: str = "") -> Loader:
         if glimpse.files else "it is a text file"
     )  # fmt: skip
     raise UsageError(f"{glimpse.path}: no loader knows this source ({has}); formats: {', '.join(formats())}")
+
+
+def _weight(offer: Loader) -> int:
+    """How sure an offer is; one that reads anything (certainty 0) gives way to every near miss."""
+    return offer.certainty if offer.certainty else -_CLEARLY
 
 
 def formats() -> list[str]:

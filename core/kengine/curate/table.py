@@ -136,9 +136,11 @@ def _array(file: IO[str], path: Path) -> Iterator[tuple[int, Union[Row, Broken]]
 
 
 def _parquet(path: Path) -> Iterator[tuple[int, Union[Row, Broken]]]:
-    pyarrow = parquet(path)
+    reader = parquet(path)
+    import pyarrow
+
     try:
-        with pyarrow.ParquetFile(path) as file:
+        with reader.ParquetFile(path) as file:
             number = 0
             for batch in file.iter_batches(batch_size=256):
                 for row in batch.to_pylist():

@@ -125,7 +125,7 @@ class Engine:
     def _begin(self) -> None:
         self._pid = os.getpid()
         self._crew = self._actors or Crew(self.plan, standbys=self.workers)
-        self._pool = Pool(self.workers)
+        self._pool = Pool(self._actors.threads if self._actors else self.workers)
         self._finalizer = weakref.finalize(self, _end, self._crew, self._pool, self._pid)
 
     def _renew(self) -> None:

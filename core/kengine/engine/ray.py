@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import importlib
+import pickle
 import socket
 import threading
 import time
@@ -35,6 +36,8 @@ _LOSSES = 8
 _SETTLE_S = 30.0
 _CLOSE_S = 15.0
 _PAUSE_S = (0.5, 10.0)
+_PORTION = 4
+_PORTION_S = 0.2
 
 
 @dataclass(frozen=True)
@@ -63,11 +66,28 @@ class _Actor:
         self.compile_for: tuple[Target, ...] = answer["compile_for"]
 
 
+class _Ticket:
+    """One item that waits for its outcome: a verdict, or what is to be raised."""
+
+    def __init__(self, item: Item) -> None:
+        self.item = item
+        self.outcome: Verdict | BaseException | None = None
+        self.losses = 0
+
+    def verdict(self) -> Verdict:
+        """The outcome, which is there."""
+        if isinstance(self.outcome, BaseException):
+            raise self.outcome
+        if not isinstance(self.outcome, Verdict):
+            raise WorkerLost(f"an actor answered with a {type(self.outcome).__name__} where a verdict belongs")
+        return self.outcome
+
+
 class Actors:
     """The actors of one engine. Thread-safe.
 
     info, compile_for: the target that all of them launch on, as the first of them found it. workers: candidates side
-    by side, over all nodes. Raises UsageError, PluginError or TargetUnavailable, with the node, when one of them
+    by side, over all nodes. threads: how many callers of `judge` at once keep all of them busy. Raises UsageError, PluginError or TargetUnavailable, with the node, when one of them
     cannot judge.
     """
 
@@ -83,6 +103,8 @@ class Actors:
         self._ray = _join(cluster)
         self._cluster = cluster
         self._change = threading.Condition()
+        self._waiting: deque[_Ticket] = deque()
+        self._mean_s = 1.0
         self._idle: deque[_Actor] = deque()
         self._living: set[_Actor] = set()
         self._handles: set[Any] = set()
@@ -113,28 +135,22 @@ class Actors:
         self._strict = False
 
     def judge(self, item: Item) -> Verdict:
-        """Have one item judged, on another actor when the first is lost. Raises what an engine raises."""
-        for _ in range(_LOSSES):
-            actor = self._take()
-            try:
-                outcome = self._ray.get(actor.handle.verify.remote(item))
-            except (self._ray.exceptions.RayActorError, self._ray.exceptions.ObjectLostError) as error:
-                self._lose(actor, f"{actor.where} was lost: {_first_line(error)}")
-                continue
-            except BaseException:
-                self._give(actor)
-                raise
-            if isinstance(outcome, InfraError):
-                # The engine there has tried thrice: the node is suspect, and must not draw in item after item.
-                self._lose(actor, f"{actor.where}: {outcome}")
-                raise _placed(outcome, actor.where)
-            self._give(actor)
-            if isinstance(outcome, KengineError):
-                raise _placed(outcome, actor.where) if isinstance(outcome, PluginError) else outcome
-            if not isinstance(outcome, Verdict):
-                raise WorkerLost(f"{actor.where} answered with a {type(outcome).__name__} where a verdict belongs")
-            return outcome
-        raise WorkerLost(f"{_LOSSES} actors were lost while they judged this candidate; the last: {self._problem}")
+        """Have one item judged, on another actor when the first is lost. Raises what an engine raises.
+
+        Many threads call this at once. Whichever finds an actor free sends it what waits, not only its own: where a
+        verdict takes a few milliseconds, a call for each would cost as much as some of them.
+        """
+        ticket = _Ticket(item)
+        with self._change:
+            self._waiting.append(ticket)
+        while True:
+            with self._change:
+                actor = self._take(ticket)
+                if actor is None:
+                    break
+                portion = [self._waiting.popleft() for _ in range(self._portion())]
+            self._send(actor, portion)
+        return ticket.verdict()
 
     def processes(self) -> dict[str, int | None]:
         """Process numbers by node and name."""
@@ -166,37 +182,91 @@ class Actors:
                 self._ray.kill(handle)
         _leave(self._ray)
 
-    def _take(self) -> _Actor:
-        """Wait for an actor that is free."""
+    def _take(self, ticket: _Ticket) -> _Actor | None:
+        """Wait for an actor that is free, None when the ticket is answered before; the lock is held."""
         end = time.monotonic() + self._cluster.patience_s
+        while ticket.outcome is None:
+            if self._closed:
+                problem: KengineError | None = WorkerLost("the engine is closed")
+            elif self._idle and self._waiting:
+                return self._idle.popleft()
+            elif self._living:
+                end = time.monotonic() + self._cluster.patience_s
+                problem = None
+            elif not self._starting:
+                problem = self._problem or WorkerLost("no actor is left")
+            elif time.monotonic() >= end:
+                problem = WorkerLost(
+                    f"for {self._cluster.patience_s:g} s no node of the Ray cluster had room for an actor that "
+                    f"leases {self._lease}; the last problem was: {self._problem or 'none'}"
+                )
+            else:
+                problem = None
+            if problem is not None and ticket in self._waiting:
+                self._waiting.remove(ticket)
+                raise problem
+            self._change.wait(1.0)
+        return None
+
+    def _portion(self) -> int:
+        """How many of those that wait go with one call: as many as take a moment, and no more than a fair share."""
+        share = -(-len(self._waiting) // (len(self._idle) + 1))
+        return max(1, min(share, int(_PORTION_S / self._mean_s), _PORTION))
+
+    def _send(self, actor: _Actor, portion: list[_Ticket]) -> None:
+        """Have an actor judge a portion, and answer its tickets; when the actor is lost they wait again."""
+        begun = time.monotonic()
+        try:
+            answer = self._ray.get(actor.handle.verify.remote(pickle.dumps([ticket.item for ticket in portion])))
+            outcomes = pickle.loads(answer)
+        except (self._ray.exceptions.RayActorError, self._ray.exceptions.ObjectLostError) as error:
+            self._lose(actor, f"{actor.where} was lost: {_first_line(error)}")
+            self._requeue(portion)
+            return
+        except BaseException as error:
+            self._give(actor)
+            self._answer(portion, [error] * len(portion))
+            return
+        self._mean_s += 0.2 * ((time.monotonic() - begun) / len(portion) - self._mean_s)
+        broken = next((outcome for outcome in outcomes if isinstance(outcome, InfraError)), None)
+        if broken is None:
+            self._give(actor)
+        else:
+            # The engine there has tried thrice: the node is suspect, and must not draw in item after item.
+            self._lose(actor, f"{actor.where}: {broken}")
+        placed = (InfraError, PluginError)
+        self._answer(portion, [_placed(o, actor.where) if isinstance(o, placed) else o for o in outcomes])
+
+    def _requeue(self, portion: list[_Ticket]) -> None:
         with self._change:
-            while True:
+            for ticket in reversed(portion):
+                ticket.losses += 1
                 if self._closed:
-                    raise WorkerLost("the engine is closed")
-                if self._idle:
-                    return self._idle.popleft()
-                if self._living:
-                    end = time.monotonic() + self._cluster.patience_s
-                elif not self._starting:
-                    raise self._problem or WorkerLost("no actor is left")
-                elif time.monotonic() >= end:
-                    raise WorkerLost(
-                        f"for {self._cluster.patience_s:g} s no node of the Ray cluster had room for an actor that "
-                        f"leases {self._lease}; the last problem was: {self._problem or 'none'}"
-                    )
-                self._change.wait(1.0)
+                    ticket.outcome = WorkerLost("the engine is closed")
+                elif ticket.losses < _LOSSES:
+                    self._waiting.appendleft(ticket)
+                else:
+                    text = f"{_LOSSES} actors were lost while they judged this candidate; the last: {self._problem}"
+                    ticket.outcome = WorkerLost(text)
+            self._change.notify_all()
+
+    def _answer(self, portion: list[_Ticket], outcomes: list[Verdict | BaseException]) -> None:
+        with self._change:
+            for ticket, outcome in zip(portion, outcomes):
+                ticket.outcome = outcome
+            self._change.notify_all()
 
     def _give(self, actor: _Actor) -> None:
         with self._change:
             if actor in self._living:
                 self._idle.append(actor)
-                self._change.notify()
+                self._change.notify_all()
 
     def _lose(self, actor: _Actor, problem: str) -> None:
         """Do without an actor from now on, and have Ray place another where there is room."""
         with self._change:
             if self._closed:
-                raise WorkerLost("the engine is closed")
+                return
             self._problem = WorkerLost(problem)
             if actor not in self._living:
                 return
@@ -234,6 +304,7 @@ class Actors:
         )
         self._recipe["slots"] = self._slots
         self.workers = min(workers or self._count * self._slots, self._count * self._slots)
+        self.threads = min(_PORTION * self.workers, self.workers + 64)
 
     def _first(self) -> _Actor:
         with self._change:
@@ -302,6 +373,7 @@ class Actors:
             resources=extra,
             max_concurrency=self._slots + 1,
             max_restarts=0,
+            enable_task_events=False,  # a third of what a call costs
             scheduling_strategy="SPREAD",
         )
         handle = kind.remote()

@@ -32,11 +32,13 @@ def make_class() -> type:
             answer, self.engine = ray_actor.start(recipe)
             return {**where, **answer}
 
-        def verify(self, item: Any) -> Any:
-            """A verdict, or the KengineError that the engine raised."""
+        def verify(self, portion: bytes) -> bytes:
+            """Judge pickled items one after the other: pickled verdicts, or the KengineError that the engine raised."""
+            import pickle
+
             from kengine.engine import ray_actor
 
-            return ray_actor.verify(self.engine, item)
+            return pickle.dumps([ray_actor.verify(self.engine, item) for item in pickle.loads(portion)])
 
         def processes(self) -> Any:
             """Process numbers by name."""

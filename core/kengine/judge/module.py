@@ -97,6 +97,9 @@ class TaskModule:
         """One sentence: the task, what failed, the error with the task's own line, and what to do."""
         line = self.line_of(error)
         where = f"{self.filename}:{line}" if line else self.filename
+        if isinstance(error, ModuleNotFoundError):
+            extra = "pip install 'kernel-engine[triton]'" if error.name == "torch" else f"install {error.name}"
+            fix = f"{extra}, or write the task without it"
         text = " ".join(str(error).split())[:400]
         return f"task {self.task.name!r} ({where}): {what}: {type(error).__name__}: {text}; {fix}"
 

@@ -6,6 +6,7 @@ import ast
 import base64
 import binascii
 import codecs
+import re
 from collections.abc import Callable
 
 Value = str | bytes | int
@@ -25,6 +26,14 @@ _DECODERS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
+_WIDTH = re.compile(r"\d{4}|\*|[{][^}]*[{]")
+
+
+def _swells(text: str | bytes) -> bool:
+    """Whether a format string could make a text far larger than itself: a wide field, or a width from elsewhere."""
+    return len(text) > 4096 or _WIDTH.search(text if isinstance(text, str) else text.decode("latin-1")) is not None
+
+
 class Folder:
     """Evaluates nothing: only constants, and a fixed list of pure text operations on them, up to 64 KiB."""
 
@@ -32,11 +41,22 @@ class Folder:
         self.constant = constant
         self.name = name
         self.depth = 0
+        # By node, with the node kept alive: a name that stands twice in each of many lines must be followed once.
+        self._known: dict[int, tuple[ast.AST, Value | None]] = {}
 
     def fold(self, node: ast.AST) -> Value | None:
-        """The value, None when the expression is no constant."""
+        """The value, None when the expression is no constant (or refers to itself)."""
+        known = self._known.get(id(node))
+        if known is not None:
+            return known[1]
         if self.depth > 40:
             return None
+        self._known[id(node)] = (node, None)
+        value = self._guarded(node)
+        self._known[id(node)] = (node, value)
+        return value
+
+    def _guarded(self, node: ast.AST) -> Value | None:
         self.depth += 1
         try:
             value = self._fold(node)
@@ -71,7 +91,7 @@ class Folder:
         if isinstance(node.op, ast.Mod) and isinstance(left, str):
             parts = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
             values = [self.fold(part) for part in parts]
-            return None if None in values or len(left) > 4096 else left % tuple(values)
+            return None if None in values or _swells(left) else left % tuple(values)
         right = self.fold(node.right)
         if isinstance(left, int) and isinstance(right, int):
             if isinstance(node.op, ast.Sub):
@@ -133,7 +153,9 @@ class Folder:
                 return self._join_items(node.args[0], base)
             if isinstance(base, (str, bytes)) and node.func.attr in _METHODS and not node.keywords:
                 values = [self.fold(arg) for arg in node.args]
-                if None in values:
+                if None in values or (node.func.attr == "format" and _swells(base)):
+                    return None
+                if node.func.attr == "replace" and len(base) * max((len(str(v)) for v in values), default=0) > _MAX:
                     return None
                 made = getattr(base, node.func.attr)(*values)
                 return made if isinstance(made, (str, bytes, int)) else None

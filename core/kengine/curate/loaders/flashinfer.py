@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from kengine.curate import table, taskbook
 from kengine.curate.format import Glimpse, Loader, NearMiss
 from kengine.curate.loaders.columns import RowError, RowFormat, attempt, plain, tables, text
 from kengine.curate.record import Loss, Outcome, Sample
+from kengine.errors import UsageError
 from kengine.model import Case, JsonValue, SourceFile, Task
 
 _DEFINITION = ("name", "axes", "inputs", "outputs", "reference")
@@ -63,6 +65,13 @@ def recognise(glimpse: Glimpse) -> list[Loader | NearMiss]:
     probe = RowFormat("flashinfer-bench", _DEFINITION, ("axes", "op_type"), lambda row, origin: [])
     misses = [m for m in probe.recognise(Glimpse(glimpse.path, (), tuple(rows))) if isinstance(m, NearMiss)]
     return list(misses)
+
+
+def _head(path: Path) -> list[Mapping[str, Any]]:
+    try:
+        return table.head(path, 2)
+    except UsageError:  # some other format's file; whoever reads it says what is wrong with it
+        return []
 
 
 def _kind(row: Mapping[str, Any]) -> str:

@@ -1,5 +1,8 @@
 // What the files of the glue library share.
 #pragma once
+#include <map>
+#include <unordered_map>
+
 #include "light/everything.h"
 #include "light/stream.h"
 #include "python_c.h"

@@ -210,15 +210,7 @@ Body* contiguous(Body* b, c10::MemoryFormat format) {
   return out;
 }
 
-struct Deleter {
-  std::function<void(void*)> function;
-};
-static void run_deleter(void* p, void* context) {
-  auto* d = static_cast<Deleter*>(context);
-  d->function(p);
-  delete d;
-}
-Body* from_blob(void* data, c10::IntArrayRef sizes, const int64_t* strides, const c10::TensorOptions& o, std::function<void(void*)> deleter) {
+Body* from_blob(void* data, c10::IntArrayRef sizes, const int64_t* strides, const c10::TensorOptions& o, void (*deleter)(void*, void*), void* context) {
   std::vector<int64_t> stride(sizes.size());
   int64_t step = 1;
   for (size_t i = sizes.size(); i-- > 0; step *= sizes[i]) stride[i] = step;
@@ -230,7 +222,7 @@ Body* from_blob(void* data, c10::IntArrayRef sizes, const int64_t* strides, cons
   Handle h = nullptr;
   if (deleter) {
     TORCH_CHECK(torch_from_blob != nullptr, "from_blob with a deleter needs torch 2.11");
-    checked(torch_from_blob(data, n, sizes.data(), stride.data(), 0, type, on_device ? 1 : 0, index, &h, 0, nullptr, 0, run_deleter, new Deleter{deleter}));
+    checked(torch_from_blob(data, n, sizes.data(), stride.data(), 0, type, on_device ? 1 : 0, index, &h, 0, nullptr, 0, deleter, context));
   } else {
     checked(aoti_torch_create_tensor_from_blob(data, n, sizes.data(), stride.data(), 0, type, on_device ? 1 : 0, index, &h));
   }

@@ -1,6 +1,8 @@
 // All that <torch/extension.h> means. The headers for streams and guards are separate, as torch's are.
 #pragma once
 #include "accessor.h"
-#include "bind.h"
 #include "dispatch.h"
 #include "functions.h"
+#ifndef LIGHT_WITHOUT_PYTHON
+#include "bind.h"
+#endif

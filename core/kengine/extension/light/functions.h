@@ -4,7 +4,7 @@
 
 namespace light {
 LIGHT_EXPORT Body* empty(c10::IntArrayRef sizes, const c10::TensorOptions& options, bool zeroed);
-LIGHT_EXPORT Body* from_blob(void* data, c10::IntArrayRef sizes, const int64_t* strides, const c10::TensorOptions& options, std::function<void(void*)> deleter);
+LIGHT_EXPORT Body* from_blob(void* data, c10::IntArrayRef sizes, const int64_t* strides, const c10::TensorOptions& options, void (*deleter)(void*, void*), void* context);
 LIGHT_EXPORT Body* from_values(const void* data, size_t count, c10::ScalarType type, const c10::TensorOptions& options, bool scalar);
 LIGHT_EXPORT bool grad_mode(int change);  // -1 asks, 0 and 1 set; the mode before
 
@@ -49,9 +49,16 @@ inline Tensor rand_like(const Tensor& x, LIGHT_OPTIONS) { return Tensor::apply("
 inline Tensor randn_like(const Tensor& x, LIGHT_OPTIONS) { return Tensor::apply("randn_like", {x, o}); }
 inline Tensor full_like(const Tensor& x, Scalar v, LIGHT_OPTIONS) { return Tensor::apply("full_like", {x, v, o}); }
 
-inline Tensor from_blob(void* data, IntArrayRef sizes, LIGHT_OPTIONS) { return Tensor::own(::light::from_blob(data, sizes, nullptr, o, nullptr)); }
-inline Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, LIGHT_OPTIONS) { return Tensor::own(::light::from_blob(data, sizes, strides.data(), o, nullptr)); }
-inline Tensor from_blob(void* data, IntArrayRef sizes, const std::function<void(void*)>& deleter, LIGHT_OPTIONS) { return Tensor::own(::light::from_blob(data, sizes, nullptr, o, deleter)); }
+inline Tensor from_blob(void* data, IntArrayRef sizes, LIGHT_OPTIONS) { return Tensor::own(::light::from_blob(data, sizes, nullptr, o, nullptr, nullptr)); }
+inline Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, LIGHT_OPTIONS) { return Tensor::own(::light::from_blob(data, sizes, strides.data(), o, nullptr, nullptr)); }
+template <class F, class = decltype(std::declval<F&>()(static_cast<void*>(nullptr)))>
+inline Tensor from_blob(void* data, IntArrayRef sizes, F deleter, LIGHT_OPTIONS) {
+  auto run = [](void* p, void* f) {
+    (*static_cast<F*>(f))(p);
+    delete static_cast<F*>(f);
+  };
+  return Tensor::own(::light::from_blob(data, sizes, nullptr, o, run, new F(std::move(deleter))));
+}
 
 template <class T, std::enable_if_t<std::is_arithmetic<T>::value, int> = 0>
 inline Tensor tensor(T v, LIGHT_OPTIONS) { return Tensor::own(::light::from_values(&v, 1, CppTypeToScalarType<T>::value, o, true)); }

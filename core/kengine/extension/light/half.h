@@ -1,7 +1,7 @@
 // c10::Half and c10::BFloat16: two bytes, arithmetic in float, conversions from and to the device's own types.
 #pragma once
 #include "macros.h"
-#if defined(__CUDACC__) && !defined(SIMT_LANES)
+#if defined(__CUDACC__) && !defined(SIMT_LANES) && !defined(LIGHT_WITHOUT_HALF)
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #endif
@@ -18,12 +18,12 @@ C10_HOST_DEVICE inline To bits(From v) {
 #if defined(SIMT_LANES)
 inline uint16_t half_bits(float f) { return ::simt::half_bits(f); }
 inline float half_value(uint16_t h) { return ::simt::half_value(h); }
-#elif defined(__CUDACC__)
+#elif defined(__CUDACC__) && !defined(LIGHT_WITHOUT_HALF)
 C10_HOST_DEVICE inline uint16_t half_bits(float f) { return bits<uint16_t>(__float2half(f)); }
 C10_HOST_DEVICE inline float half_value(uint16_t h) { return __half2float(bits<__half>(h)); }
 #else
 // Rounds to nearest even. Subnormal results are formed by adding the float whose last bit is the half's.
-inline uint16_t half_bits(float f) {
+C10_HOST_DEVICE inline uint16_t half_bits(float f) {
   uint32_t u = bits<uint32_t>(f), sign = u >> 16 & 0x8000u;
   u &= 0x7fffffffu;
   if (u > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u);
@@ -31,7 +31,7 @@ inline uint16_t half_bits(float f) {
   if (u < 0x38800000u) return static_cast<uint16_t>(sign | (bits<uint32_t>(bits<float>(u) + 0.5f) - 0x3f000000u));
   return static_cast<uint16_t>(sign | ((u - 0x38000000u + 0xfffu + (u >> 13 & 1u)) >> 13));
 }
-inline float half_value(uint16_t h) {
+C10_HOST_DEVICE inline float half_value(uint16_t h) {
   uint32_t e = h >> 10 & 31u, m = h & 1023u, sign = static_cast<uint32_t>(h & 0x8000u) << 16;
   if (e == 31) return bits<float>(sign | 0x7f800000u | m << 13);
   if (e) return bits<float>(sign | (e + 112u) << 23 | m << 13);
@@ -47,7 +47,7 @@ C10_HOST_DEVICE inline uint16_t bfloat_bits(float f) {
 C10_HOST_DEVICE inline float bfloat_value(uint16_t b) { return bits<float>(static_cast<uint32_t>(b) << 16); }
 }  // namespace light
 
-#if defined(__CUDACC__) || defined(SIMT_LANES)
+#if (defined(__CUDACC__) && !defined(LIGHT_WITHOUT_HALF)) || defined(SIMT_LANES)
 #define LIGHT_NATIVE(Type, Native)                                                               \
   C10_HOST_DEVICE Type(const Native& v) : x(light::bits<unsigned short>(v)) {}                   \
   C10_HOST_DEVICE operator Native() const { return light::bits<Native>(x); }

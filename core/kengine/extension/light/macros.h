@@ -10,22 +10,24 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
 #include <initializer_list>
-#include <iostream>
 #include <limits>
-#include <map>
-#include <memory>
-#include <numeric>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <tuple>
 #include <type_traits>
-#include <unordered_map>
 #include <utility>
 #include <vector>
+#ifndef LIGHT_FEW_HEADERS
+#include <functional>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <unordered_map>
+#endif
 
 #define KENGINE_LIGHT_EXTENSION 1
 // Functions of the glue library, and nothing else, are visible outside of an extension.
