@@ -6,7 +6,7 @@ VENV ?= .venv
 TORCH ?= torch==2.13.0
 EXTRAS ?= triton,nki,test
 OLDER_TRITON ?= 3.6.0
-PYTEST ?= -q -rs
+PYTEST ?= -q -rsfE
 BIN := $(VENV)/bin
 OLDER := $(VENV)/triton-$(OLDER_TRITON)
 

@@ -113,7 +113,7 @@ def test_backends_are_guessed_from_code() -> None:
 
 
 def sample(**given: object) -> Sample:
-    return Sample("s:1", "s", "1", **given)  # type: ignore[arg-type]
+    return Sample("s:1", "s", "1", **{"prompt": ({"role": "user", "content": "q"},), **given})  # type: ignore[arg-type]
 
 
 def test_the_stage_makes_a_candidate() -> None:
@@ -144,6 +144,7 @@ def test_native_code_gets_a_native_name() -> None:
         ({"files": (SourceFile("a.py", " \n"),)}, "no_code"),
         ({"files": (SourceFile("a.py", "#" * 300_000),)}, "too_large"),
         ({"completion": KERNEL}, "no_code"),
+        ({"completion": fenced(KERNEL), "prompt": ()}, "no_task"),
     ],
 )
 def test_what_is_no_candidate_is_lost_with_its_reason(given: dict[str, object], reason: str) -> None:

@@ -84,9 +84,18 @@ def test_kernelbench_rows(write, outcomes) -> None:
     assert find(look(folder / "k.jsonl")).format == "kernelbench"
     made, empty, level, taskless = outcomes("k.jsonl")
     assert isinstance(made, Sample) and made.uid == "s:k.jsonl:1" and made.files == ()
-    assert made.task is not None and (made.task.form, made.task.name, made.task.spec.level) == ("module", "12_Gemm_Add_", 2)
+    assert made.task is not None and (made.task.form, made.task.name, made.task.spec.level) == (
+        "module",
+        "12_Gemm_Add_",
+        2,
+    )
     assert made.labels["operator"] == "gemm_add" and made.group == made.task.digest
-    assert isinstance(empty, Loss) and empty.reason == "no_code" and "'code'" in empty.detail and "k.jsonl:2" in empty.detail
+    assert (
+        isinstance(empty, Loss)
+        and empty.reason == "no_code"
+        and "'code'" in empty.detail
+        and "k.jsonl:2" in empty.detail
+    )
     assert isinstance(level, Loss) and level.reason == "malformed_row" and "'level'" in level.detail
     assert isinstance(taskless, Loss) and taskless.reason == "broken_task"
 
@@ -153,7 +162,11 @@ def test_ai_cuda_engineer(write, outcomes) -> None:
     assert isinstance(loss, Loss) and loss.reason == "no_code" and "'CUDA_Code'" in loss.detail
     tasks.parse_task(made.task.source)
     (x, weight, bias), result = run_task(made.task)
-    assert x.shape == (3, 5) and not weight.requires_grad and not isinstance(weight, pytest.importorskip("torch").nn.Parameter)
+    assert (
+        x.shape == (3, 5)
+        and not weight.requires_grad
+        and not isinstance(weight, pytest.importorskip("torch").nn.Parameter)
+    )
     assert result.tolist() == (x @ weight.T + bias).tolist() or (result - (x @ weight.T + bias)).abs().max() < 1e-5
     (y, *_), _ = run_task(made.task, seed=1)
     assert y.tolist() != x.tolist()
@@ -175,7 +188,12 @@ def test_aig_rows(write, outcomes) -> None:
     write({"h.jsonl": [{"id": 4, "question_code": "__global__ void a() {}", "answer_code": "__global__ void b() {}"}]})
     (made,) = samples(outcomes("h.jsonl"))
     assert (made.backend, made.language, made.task) == ("hip", "hip", None) and "void a()" in made.prompt[0]["content"]
-    truth = {"hip_code": CUDA, "kernel_name": "Linear", "pytorch_functional_code": FUNCTIONAL, "pytorch_module_code": MODULE}
+    truth = {
+        "hip_code": CUDA,
+        "kernel_name": "Linear",
+        "pytorch_functional_code": FUNCTIONAL,
+        "pytorch_module_code": MODULE,
+    }
     rl = {"prompt": [{"role": "user", "content": "do"}], "data_source": "hip2hip-train", "ability": "code",
           "reward_model": {"style": "sandbox_fusion", "ground_truth": truth}, "extra_info": {"index": 0}}  # fmt: skip
     text = {**rl, "reward_model": {"style": "s", "ground_truth": json.dumps(truth)}}
@@ -257,7 +275,12 @@ def test_tritonbench_t_records_what_the_test_passes(write, outcomes) -> None:
 
 
 def test_tritonbench_g_and_rocmbench(write, outcomes) -> None:
-    write({"G/wrapper.py": G_FILE, "R/k.py": G_FILE.replace("def test_wrapper", "import pytest\n@pytest.mark.x\ndef test_wrapper")})
+    write(
+        {
+            "G/wrapper.py": G_FILE,
+            "R/k.py": G_FILE.replace("def test_wrapper", "import pytest\n@pytest.mark.x\ndef test_wrapper"),
+        }
+    )
     (made,) = samples(outcomes("G"))
     assert made.entry == "wrapper" and made.backend == "triton" and RULE not in made.code
     assert made.task.self_referenced and made.task.spec.device == "cuda"
@@ -367,7 +390,9 @@ def test_backendbench(write, outcomes) -> None:
     tasks.parse_task(made.task.source)
 
 
-NUMPY = "import numpy as np\n\n\ndef forward(a):\n    return a * 2\n\n\ndef get_inputs():\n    return [np.ones((2, 2))]\n"
+NUMPY = (
+    "import numpy as np\n\n\ndef forward(a):\n    return a * 2\n\n\ndef get_inputs():\n    return [np.ones((2, 2))]\n"
+)
 
 
 def test_nkibench(write, outcomes) -> None:
@@ -393,8 +418,14 @@ def test_plain_rows(write, outcomes) -> None:
     first, second, third, *lost = outcomes("p.jsonl", tasks="tasks")
     assert (first.completion, first.reasoning, first.license, first.model) == ("```python\nx\n```", "r", "MIT", "m")
     assert first.task.name == "t1" and first.sampling == {"temperature": 0.5} and first.labels["operator"] == "add"
-    assert second.completion == "a" and second.prompt == ({"role": "user", "content": "q"},) and second.task.form == "function"
-    assert isinstance(third, Loss) and third.reason == "no_task" and "'missing'" in third.detail and "t1" in third.detail
+    assert (
+        second.completion == "a"
+        and second.prompt == ({"role": "user", "content": "q"},)
+        and second.task.form == "function"
+    )
+    assert (
+        isinstance(third, Loss) and third.reason == "no_task" and "'missing'" in third.detail and "t1" in third.detail
+    )
     assert [(x.reason, re.match(r"p\.jsonl:\d+", x.detail)[0]) for x in lost] == [
         ("no_code", "p.jsonl:4"), ("malformed_row", "p.jsonl:5"), ("malformed_row", "p.jsonl:6"),
         ("broken_task", "p.jsonl:7"), ("malformed_row", "p.jsonl:8"), ("malformed_row", "p.jsonl:9"),

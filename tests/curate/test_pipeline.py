@@ -162,7 +162,9 @@ def test_other_settings_on_one_folder_are_refused(folder) -> None:
     run(folder)
     text = TOML.format(keep="false").replace("[turn]", "[parse]\nbare = false\n[turn]")
     (folder / "curate.toml").write_text(text)
-    with pytest.raises(UsageError, match=r"curated: holds a run with other settings \(they differ in: parse\); give `out`"):
+    with pytest.raises(
+        UsageError, match=r"curated: holds a run with other settings \(they differ in: parse\); give `out`"
+    ):
         run(folder)
     assert run(folder, fresh=True).rows == len(expected()[0])
 

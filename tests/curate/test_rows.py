@@ -57,7 +57,14 @@ def test_a_line_that_is_no_sample_is_told_with_its_place(change: dict[str, objec
 def test_a_loss_keeps_what_is_counted() -> None:
     loss = drop(FULL, "wrong_result", "it is wrong")
     assert loss == Loss("s:1~2", "wrong_result", "it is wrong", "", "group", FULL.facets(), FULL.judgements)
-    assert loss.facets == {"task": "t", "backend": "triton", "source": "s", "operator": "add", "level": 1, "category": "norm"}
+    assert loss.facets == {
+        "task": "t",
+        "backend": "triton",
+        "source": "s",
+        "operator": "add",
+        "level": 1,
+        "category": "norm",
+    }
     body = rows.encode_loss(loss)
     assert rows.decode_loss(loss.uid, "reject", loss.reason, loss.detail, loss.group, body) == Loss(
         **{**vars(loss), "stage": "reject"}

@@ -134,9 +134,9 @@ def test_kernelbench_module_that_leaves_its_weight_out(engine) -> None:
 
 
 def test_the_task_for_devices_is_refused_on_an_emulator(engine) -> None:
-    from kengine import UsageError
+    from kengine import TargetUnavailable
 
-    with pytest.raises(UsageError, match=r"cuda|GPU|device"):
+    with pytest.raises(TargetUnavailable, match=r"cuda|GPU|device"):
         engine.verify(tasks.load([FOLDER / "tiny_block.py"], FOLDER / "task" / "long_rows.py"))
 
 

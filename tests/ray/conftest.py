@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 import pytest
 
@@ -28,6 +29,7 @@ def cluster():
 @pytest.fixture
 def nodes(cluster):
     """Further nodes for one test: `nodes.add(name)`, of one CPU unless told otherwise, and `nodes.kill(name)`."""
+    import ray
 
     class Nodes:
         def __init__(self):
@@ -50,3 +52,7 @@ def nodes(cluster):
     yield made
     for name in list(made.named):
         made.kill(name)
+    # Ray counts a node as alive until it has been silent for a while.
+    end = time.monotonic() + 60
+    while sum(node["Alive"] for node in ray.nodes()) > 1 and time.monotonic() < end:
+        time.sleep(0.1)

@@ -213,7 +213,7 @@ def test_a_device_is_leased_only_for_a_device(nodes):
 
 
 def test_no_room_is_said_at_once(cluster):
-    with pytest.raises(TargetUnavailable, match=r"no node of the Ray cluster has \{'GPU': 1, 'CPU': \d+\} to lease"):
+    with pytest.raises(TargetUnavailable, match=r"no node of the Ray cluster has CPU \d+, GPU 1 to lease"):
         kengine.Engine("toy", executor=Cluster(lease={"GPU": 1}))
 
 
@@ -227,7 +227,7 @@ def test_room_that_others_hold(cluster):
 
     other = Other.remote()
     assert ray.get(other.ping.remote()) == 1
-    with pytest.raises(TargetUnavailable, match=r"Ray had no room for an actor that leases \{'CPU': 1\} within 2 s"):
+    with pytest.raises(TargetUnavailable, match=r"Ray had no room for an actor that leases CPU 1 within 2 s"):
         kengine.Engine("toy", executor=Cluster(patience_s=2.0))
     ray.kill(other)
 

@@ -45,7 +45,7 @@ def test_shape(nodes, lease, slots, workers, expected):
 
 
 def test_no_room_says_what_there_is():
-    with pytest.raises(TargetUnavailable, match=r"has \{'GPU': 1, 'CPU': 8\} to lease; it has 10.0.0.1 with CPU 2$"):
+    with pytest.raises(TargetUnavailable, match=r"has CPU 8, GPU 1 to lease; it has 10.0.0.1 with CPU 2$"):
         ray_nodes.find_shape([node(CPU=2)], {"GPU": 1}, None, None)
     with pytest.raises(TargetUnavailable, match="it has no node"):
         ray_nodes.find_shape([], {}, None, None)

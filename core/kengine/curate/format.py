@@ -110,7 +110,7 @@ def find(glimpse: Glimpse, wanted: str = "") -> Loader:
         raise UsageError(f"{glimpse.path}: looks like {best.format}, but {best.problem}{instead}")
     if len(offers) > 1 and offers[0].certainty == offers[1].certainty:
         names = sorted(a.format for a in offers if a.certainty == offers[0].certainty)
-        raise UsageError(f"{glimpse.path}: may be {' or '.join(names)}: say which with format = \"{names[0]}\"")
+        raise UsageError(f'{glimpse.path}: may be {" or ".join(names)}: say which with format = "{names[0]}"')
     if offers:
         return offers[0]
     if wanted:

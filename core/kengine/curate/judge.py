@@ -11,6 +11,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from kengine.curate.record import Judgement, Sample
+from kengine.errors import UsageError
 from kengine.model import Candidate, SourceFile, Status, Task, Verdict
 from kengine.target import Target
 
@@ -38,33 +39,44 @@ class Bench:
         self._run = run
         self._engines: dict[str, Engine] = {}
         self._lock = threading.Lock()
+        self._slots = threading.Semaphore(jobs)
 
     def targets_of(self, sample: Sample) -> list[str]:
         """Targets that a sample is judged on: those of its backend."""
         return [t for t in self.targets if t.partition(":")[0] == sample.backend]
 
     def engine(self, target: str) -> Engine:
-        """The engine of a target. Raises UsageError, PluginError or TargetUnavailable."""
+        """The engine of a target; an emulator's measures nothing. Raises UsageError, PluginError, TargetUnavailable."""
         from kengine.engine import Engine
 
         with self._lock:
             if target not in self._engines:
                 backend = target.partition(":")[0]
                 where = (None, target) if ":" in target else (target, None)
-                beside = self._beside.get(backend)
+                plan = replace(self._plan, time=False, min_speedup=None) if self._emulated(*where) else self._plan
                 self._engines[target] = Engine(
-                    *where, compile_for=beside, plan=self._plan, workers=self._jobs, run=self._run
+                    *where, compile_for=self._beside.get(backend), plan=plan, workers=self._jobs, run=self._run
                 )
             return self._engines[target]
 
     def check(self) -> None:
-        """Start every engine, so that a target that is not there shows before any sample is judged."""
+        """Make every engine, so that a target that is not there shows before any sample is judged."""
         for target in self.targets:
             self.engine(target)
+        if self._plan.timed and all(engine.info.emulated for engine in self._engines.values()):
+            raise UsageError(
+                f"time and min_speedup need a device to measure on, and {', '.join(self.targets)} are emulators"
+            )
+
+    def _emulated(self, backend: str | None, target: str | None) -> bool:
+        from kengine.engine import selection
+
+        return selection.choose(backend, target, False)[1].emulated
 
     def verify(self, target: str, item: Item) -> Verdict:
-        """One verdict. Raises TaskError, TargetUnavailable, InfraError."""
-        return self.engine(target).verify(item)
+        """One verdict, as many side by side as there are jobs. Raises TaskError, TargetUnavailable, InfraError."""
+        with self._slots:
+            return self.engine(target).verify(item)
 
     def close(self) -> None:
         """End every process."""

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from kengine.curate import format as formats
-from kengine.curate.record import Loss, Outcome, Sample, drop, evolve
+from kengine.curate.record import Loss, Outcome, drop, evolve
 from kengine.curate.settings import Source
 from kengine.curate.stage import Context, Stage
 from kengine.curate.taskbook import TaskBook
@@ -25,7 +25,7 @@ class Load:
 def build(section: Load, context: Context) -> Stage:
     """The stage. Raises UsageError at once for a source that is not there or that no loader knows."""
     settings = context.settings
-    opened = [open_source(source, settings.base) for source in settings.sources]
+    opened = open_all(settings.sources, settings.base)
     _check_unchanged(opened, context)
 
     def run(start: int) -> Iterator[Outcome]:
@@ -37,18 +37,19 @@ def build(section: Load, context: Context) -> Stage:
 
 def load(sources: Sequence[Source], base: Path, section: Load | None = None) -> Iterator[Outcome]:
     """Read sources outside a run. Raises UsageError."""
-    for each in [open_source(source, base) for source in sources]:
+    for each in open_all(sources, base):
         yield from each.read(section or Load())
 
 
 @dataclass(frozen=True)
 class Opened:
-    """A source whose loader is known."""
+    """A source whose loader is known. sole: there is no other, so that samples of an earlier run keep their names."""
 
     source: Source
     path: Path
     loader: formats.Loader
     tasks: TaskBook
+    sole: bool = False
 
     def read(self, section: Load) -> Iterator[Outcome]:
         """Its samples and losses, completed by what the source's table says."""
@@ -65,8 +66,8 @@ class Opened:
         task, problem = self.tasks.find(outcome)
         sample = evolve(
             outcome,
-            uid=f"{name}:{outcome.origin}",
-            source=name,
+            uid=(outcome.uid if self.sole else f"{name}:{outcome.uid}") if outcome.uid else f"{name}:{outcome.origin}",
+            source=outcome.source or name,
             task=task,
             group=outcome.group or (self.tasks.digest(task) if task is not None else ""),
             backend=outcome.backend or source.backend,
@@ -82,7 +83,12 @@ class Opened:
         return sample
 
 
-def open_source(source: Source, base: Path) -> Opened:
+def open_all(sources: Sequence[Source], base: Path) -> list[Opened]:
+    """Find the loader of every source. Raises UsageError naming the source."""
+    return [open_source(source, base, len(sources) == 1) for source in sources]
+
+
+def open_source(source: Source, base: Path, sole: bool = False) -> Opened:
     """Find the loader of a source. Raises UsageError naming the source."""
     path = (base / source.path).expanduser()
     try:
@@ -90,7 +96,7 @@ def open_source(source: Source, base: Path) -> Opened:
         tasks = TaskBook(base / source.tasks if source.tasks else None, path.parent if path.is_file() else path)
     except UsageError as error:
         raise UsageError(f"source {source.name}: {error}") from error
-    return Opened(source, path, loader, tasks)
+    return Opened(source, path, loader, tasks, sole)
 
 
 def _check_unchanged(opened: Iterable[Opened], context: Context) -> None:
@@ -115,4 +121,4 @@ def _state(path: Path) -> str:
     return f"{len(files)} files, {sum(s.st_size for s in stats)} bytes, {max(s.st_mtime_ns for s in stats)}"
 
 
-__all__ = ["Load", "Opened", "Sample", "build", "load", "open_source"]
+__all__ = ["Load", "Opened", "build", "load", "open_all", "open_source"]

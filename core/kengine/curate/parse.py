@@ -18,16 +18,19 @@ from kengine.tasks.source import MAX_BYTES
 class Parse:
     """[parse]: truncated: keep the last complete block of an answer that was cut later on, or drop it.
 
-    max_bytes: largest candidate. bare: take code that stands without a fence.
+    max_bytes: largest candidate. bare: take code that stands without a fence. taskless: drop or keep what has neither a
+    task nor a prompt, which no trainer can be asked with.
     """
 
     truncated: str = "keep"
     bare: bool = True
+    taskless: str = "drop"
     max_bytes: int = 200_000
 
     def __post_init__(self) -> None:
-        if self.truncated not in ("keep", "drop"):
-            raise UsageError(f"truncated: {self.truncated!r} is not known; allowed: keep, drop")
+        for name in ("truncated", "taskless"):
+            if getattr(self, name) not in ("keep", "drop"):
+                raise UsageError(f"{name}: {getattr(self, name)!r} is not known; allowed: keep, drop")
         if not 1 <= self.max_bytes <= MAX_BYTES:
             raise UsageError(f"max_bytes: want 1 to {MAX_BYTES:,}, got {self.max_bytes}")
 
@@ -38,8 +41,11 @@ def build(section: Parse, context: Context) -> Stage:
 
 
 def parse_sample(sample: Sample, section: Parse | None = None) -> Iterator[Outcome]:
-    """The sample with a candidate, or its loss: no_code, truncated, too_large, binary."""
+    """The sample with a candidate, or its loss: no_code, truncated, too_large, binary, no_task."""
     section = section or Parse()
+    if section.taskless == "drop" and sample.task is None and not sample.prompt:
+        yield drop(sample, "no_task", "it has neither a task nor a prompt")
+        return
     if sample.files:
         yield _check(sample, section)
         return

@@ -98,10 +98,15 @@ def build(section: Reject, context: Context) -> Stage:
 
 
 def make_bench(section: Reject, context: Context, compile_for: tuple[str, ...] = ()) -> Bench:
-    """Engines as the section wants them; verdicts and the salt are kept in the folder of the run."""
+    """Engines as the section wants them, the same for every stage; verdicts and salt are kept in the run's folder."""
     run = context.folder / "verdicts" if section.keep_verdicts and context.store is not None else None
     beside = tuple(dict.fromkeys((*section.compile_for, *compile_for)))
-    return Bench(section.targets, beside, section.plan(_salt(section, context)), context.jobs, run)
+    key = ("bench", section, beside)
+    if key not in context.shared:
+        plan = section.plan(_salt(section, context))
+        context.shared[key] = Bench(section.targets, beside, plan, context.jobs, run)
+    bench: Bench = context.shared[key]
+    return bench
 
 
 def reject(samples: Iterable[Sample], section: Reject, jobs: int = 1, seed: int = 0) -> Iterator[Outcome]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,13 +31,14 @@ class Context:
     """What a stage may use: the settings of the run, the run's folder, the store behind it, and how many jobs.
 
     scratch(name): a folder for a stage's own temporary data, emptied before the stage begins and removed afterwards.
+    shared: what stages have in common, by name (engines, for instance).
     """
 
     settings: Settings
     folder: Path
     jobs: int = 1
     store: Store | None = None
-    stop: threading.Event = field(default_factory=threading.Event)
+    shared: dict[object, Any] = field(default_factory=dict)
 
     def scratch(self, name: str) -> Path:
         """An empty folder for one stage."""

@@ -27,7 +27,8 @@ from kengine.model import Capability, TargetInfo, Verdict
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from kengine.engine.ray import Actors, Cluster
+    from kengine.engine.ray import Cluster
+    from kengine.engine.ray_actors import Actors
     from kengine.tasks import Item
 
 _ATTEMPTS = 3

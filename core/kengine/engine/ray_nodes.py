@@ -74,7 +74,7 @@ def find_shape(
     count = wanted if slots and workers else min(room, wanted)
     whole = {**lease, "CPU": chosen}
     if not count:
-        raise TargetUnavailable(f"no node of the Ray cluster has {whole} to lease; it has {describe(nodes)}")
+        raise TargetUnavailable(f"no node of the Ray cluster has {write(whole)} to lease; it has {describe(nodes)}")
     return whole, chosen, count
 
 
@@ -84,9 +84,13 @@ def describe(nodes: Sequence[Mapping[str, Any]]) -> str:
     for node in nodes:
         if node["Alive"]:
             have = {k: v for k, v in sorted(node["Resources"].items()) if ":" not in k and "memory" not in k}
-            text = ", ".join(f"{k} {v:g}" for k, v in have.items()) or "nothing"
-            texts.append(f"{node['NodeManagerAddress']} with {text}")
+            texts.append(f"{node['NodeManagerAddress']} with {write(have)}")
     return "; ".join(texts) or "no node"
+
+
+def write(resources: Mapping[str, float]) -> str:
+    """Write resources: `CPU 4, GPU 1`."""
+    return ", ".join(f"{name} {amount:g}" for name, amount in sorted(resources.items())) or "nothing"
 
 
 def name(nodes: Sequence[Mapping[str, Any]], id: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +15,7 @@ from kengine.extension.settings import Settings
 from kengine.extension.sources import SourceSet, Unit, language_flags
 from kengine.simt import toolchain
 from kengine.simt.fault import CompileError
+from kengine.simt.lexer import blank
 from kengine.simt.rewrite import has_return_in_macro, has_volatile_code, rewrite
 from kengine.simt.toolchain import find_compiler, run
 
@@ -37,13 +39,13 @@ def build(sources: SourceSet, settings: Settings) -> Path:
         folder = Path(name)
         out = folder / "extension.so"
         if settings.mode == "emulated":
-            objects = _compile_all(sources, folder, lambda unit, place: _emulated(unit, sources, settings, place))
+            objects = compile_all(sources, folder, lambda unit, place: _emulated(unit, sources, settings, place))
             runtime = toolchain.runtime_library(settings.shared)
             flags = toolchain.Mode(settings.lanes, settings.dialect == "hip", settings.check, False).link_flags(runtime)
             run([*find_compiler().command, *objects, "-o", str(out), str(glue), f"-Wl,-rpath,{settings.shared}", *flags], folder)
         else:
             kit = nvcc.find_toolkit()
-            objects = _compile_all(sources, folder, lambda unit, place: _native(unit, sources, settings, kit, place))
+            objects = compile_all(sources, folder, lambda unit, place: _native(unit, sources, settings, kit, place))
             link = [f for f in sources.link_flags if f.startswith(("-l", "-L", "-Wl,"))]
             run([*find_compiler().command, "-shared", *objects, "-o", str(out), str(glue), f"-Wl,-rpath,{settings.shared}",
                  *link, *kit.link_flags()], folder)  # fmt: skip
@@ -51,7 +53,7 @@ def build(sources: SourceSet, settings: Settings) -> Path:
     return library
 
 
-def _compile_all(sources: SourceSet, folder: Path, command: Callable[[Unit, Path], list[str]]) -> list[str]:
+def compile_all(sources: SourceSet, folder: Path, command: Callable[[Unit, Path], list[str]]) -> list[str]:
     """Compile every unit, at once; the objects. The first unit's error wins, whichever finishes first."""
 
     def compile_unit(index: int, unit: Unit) -> str:
@@ -81,12 +83,14 @@ def _text(unit: Unit, sources: SourceSet, body: str) -> str:
     return body + tail + "\n"
 
 
-def _write(unit: Unit, place: Path, prelude: str, text: str) -> None:
+def write_unit(unit: Unit, place: Path, prelude: str, text: str) -> None:
+    """Put a unit's text and what precedes it where it is compiled."""
     (place / unit.filename).write_text(text, encoding="utf-8", errors="surrogatepass")
     (place / "prelude.h").write_text(prelude, encoding="utf-8")
 
 
-def _folders(unit: Unit, sources: SourceSet) -> list[str]:
+def folders(unit: Unit, sources: SourceSet) -> list[str]:
+    """The include folders that the candidate names, and the one of a file."""
     return [f"-I{f}" for f in (*sources.include, *((unit.folder,) if unit.folder else ()))]
 
 
@@ -102,17 +106,43 @@ def _emulated(unit: Unit, sources: SourceSet, settings: Settings, place: Path) -
         body = rewrite(unit.text) if unit.is_device else unit.text
     except RecursionError:
         raise CompileError(f"{unit.filename}: brackets are nested too deeply", None, "") from None
-    _write(unit, place, _prelude(unit, sources, lines), _text(unit, sources, body))
+    write_unit(unit, place, _prelude(unit, sources, lines), _text(unit, sources, body))
     flags = language_flags(sources.device_flags if unit.is_device else sources.host_flags)
-    return [*find_compiler().command, *how.flags, *how.include, "-include", "prelude.h", *_folders(unit, sources), *flags,
+    return [*find_compiler().command, *how.flags, *how.include, "-include", "prelude.h", *folders(unit, sources), *flags,
             "-c", "-x", "c++", unit.filename, "-o", "unit.o"]  # fmt: skip
 
 
+# The parts of the standard library that every unit gets. A unit that names another part gets all of it.
+_COMMON = frozenset(
+    "min max vector string to_string runtime_error invalid_argument logic_error exception tuple make_tuple get tie pair make_pair move "
+    "forward swap optional nullopt make_optional array initializer_list numeric_limits int8_t int16_t int32_t int64_t uint8_t uint16_t "
+    "uint32_t uint64_t size_t ptrdiff_t sqrt exp log log2 abs fabs pow floor ceil round sin cos tanh isnan isinf fmax fmin is_same "
+    "is_same_v conditional_t enable_if_t decay_t remove_const_t remove_reference_t is_floating_point is_floating_point_v is_integral "
+    "is_integral_v true_type false_type integral_constant stringstream ostringstream memcpy memset printf snprintf".split()
+)
+
+
+def _omissions(unit: Unit) -> list[str]:
+    """Macros that leave out of the headers what a device unit does not name: nvcc reads each header three times."""
+    if not unit.is_device:
+        return []
+    text = blank(unit.text)
+    out = []
+    if not unit.tail and not re.search(r"\bpy::|pybind11|PYBIND11|TORCH_LIBRARY|wrap_pybind", text):
+        out.append("#define LIGHT_WITHOUT_PYTHON 1")
+    if not re.search(r"half|bf16|bfloat|fp16|__nv|_AND|REDUCED", text, re.I):
+        out.append("#define LIGHT_WITHOUT_HALF 1")
+    names = set(re.findall(r"\bstd\s*::\s*(\w+)", text))
+    if names <= _COMMON and not re.search(r"using\s+(?:namespace\s+)?std\b", text):
+        out.append("#define LIGHT_FEW_HEADERS 1")
+    return out
+
+
 def _native(unit: Unit, sources: SourceSet, settings: Settings, kit: nvcc.Toolkit, place: Path) -> list[str]:
-    _write(unit, place, _prelude(unit, sources, []), _text(unit, sources, unit.text))
+    write_unit(unit, place, _prelude(unit, sources, _omissions(unit)), _text(unit, sources, unit.text))
     if unit.is_device:
-        command = nvcc.device_command(kit, settings.arch, sources.device_flags, [*toolkit.INCLUDE, *_folders(unit, sources)])
+        command = nvcc.device_command(kit, settings.arch, sources.device_flags, [*toolkit.INCLUDE, *folders(unit, sources)])
         return [*command, "-include", "prelude.h", "-c", "-x", "cu", unit.filename, "-o", "unit.o"]
     how = toolkit.host_unit(settings, kit.include)
-    return [*find_compiler().command, *how.flags, *how.include, "-include", "prelude.h", *_folders(unit, sources),
+    return [*find_compiler().command, *how.flags, *how.include, "-include", "prelude.h", *folders(unit, sources),
             *language_flags(sources.host_flags), "-c", "-x", "c++", unit.filename, "-o", "unit.o"]  # fmt: skip

@@ -56,9 +56,9 @@ def find_toolkit() -> Toolkit:
     raise TargetUnavailable(f"no nvcc found (looked for {', '.join(map(str, tried))}); install the CUDA toolkit or set CUDA_HOME")
 
 
-def device_command(toolkit: Toolkit, arch: str, candidate_flags: Sequence[str], include: Sequence[str]) -> list[str]:
+def device_command(toolkit: Toolkit, arch: str, candidate_flags: Sequence[str], include: Sequence[str], language: str = "c++17") -> list[str]:
     """nvcc with the candidate's flags; its choice of architecture and language wins, as it does with torch."""
     own_arch = any("arch" in f or "-gencode" in f for f in candidate_flags)
     own_language = any(f.startswith(("-std", "--std")) for f in candidate_flags)
-    return [str(toolkit.nvcc), *STOCK_FLAGS, *([] if own_arch else [f"-arch={arch}"]), *([] if own_language else ["-std=c++17"]),
+    return [str(toolkit.nvcc), *STOCK_FLAGS, *([] if own_arch else [f"-arch={arch}"]), *([] if own_language else [f"-std={language}"]),
             "-Xcompiler", "-fPIC,-fvisibility=hidden", "-w", *include, *candidate_flags]  # fmt: skip

@@ -62,18 +62,22 @@ def _leading(text: str) -> int:
 
 
 def _unique(lines: list[str], index: int, candidate: str) -> int:
-    """The candidate's only line with the same text; with neighbours where there are several."""
+    """The candidate's line with the same text; of several the one whose neighbours agree the furthest."""
+    ours = [line.strip() for line in lines]
     theirs = [line.strip() for line in candidate.split("\n")]
-    wanted = lines[index].strip()
-    places = [i for i, line in enumerate(theirs) if line == wanted]
-    if not wanted or not places:
+    if not ours[index]:
         return 0
-    if len(places) > 1:
-        for reach in (1, 2, 3):
-            around = [lines[k].strip() for k in range(max(0, index - reach), min(len(lines), index + reach + 1))]
-            shift = min(index, reach)
-            fitting = [i for i in places if theirs[max(0, i - shift) : i - shift + len(around)] == around]
-            if len(fitting) == 1:
-                return fitting[0] + 1
+
+    def agreement(place: int) -> int:
+        count = 0
+        for step in (-1, 1):
+            i, k = index + step, place + step
+            while 0 <= i < len(ours) and 0 <= k < len(theirs) and ours[i] == theirs[k]:
+                i, k, count = i + step, k + step, count + 1
+        return count
+
+    places = [(agreement(i), i + 1) for i, line in enumerate(theirs) if line == ours[index]]
+    places.sort(reverse=True)
+    if not places or (len(places) > 1 and places[0][0] == places[1][0]):
         return 0
-    return places[0] + 1
+    return places[0][1]

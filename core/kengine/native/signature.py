@@ -9,6 +9,9 @@ from kengine.simt.kernels import parameter_name
 from kengine.simt.lexer import blank, closing, split_commas
 
 
+_TYPE_WORDS = frozenset({"long", "int", "short", "char", "double", "float", "bool", "unsigned", "signed", "const"})
+
+
 @dataclass(frozen=True)
 class Declared:
     """One parameter: its name ("" without one), the text of its type, and what it is."""
@@ -39,6 +42,7 @@ def find_parameters(source: str, name: str) -> tuple[Declared, ...] | None:
 def _declared(text: str) -> Declared:
     text = text.split("=")[0].strip()
     name = parameter_name(text)
+    name = "" if name in _TYPE_WORDS else name
     kind = re.sub(rf"\b{re.escape(name)}\b\s*(\[[^\]]*\])?\s*$", r"\1", text).strip() if name else text
     head = kind.split("*")[0].split("[")[0]
     pointer = "*" in kind or "[" in kind

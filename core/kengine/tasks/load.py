@@ -9,7 +9,7 @@ from typing import Literal, cast
 
 from kengine.errors import TaskError, UsageError
 from kengine.model import Candidate, SourceFile, Task
-from kengine.tasks import kernelbench, native, numpy_form
+from kengine.tasks import kernel_file, kernelbench, native, numpy_form
 from kengine.tasks.block import Block, candidate_options, check_keys, find_block, read_candidate_block, read_entry
 from kengine.tasks.cfamily import HEADERS, SUFFIXES, kernel_names
 from kengine.tasks.form import FORMS, Form, explain_near_miss, find_entry, find_form, single_entry, top_level
@@ -61,7 +61,16 @@ def parse(text: str, name: str = "candidate.py", task_text: str | None = None, t
 
 
 def parse_task(text: str, name: str = "task.py") -> Task:
-    """Read a task from text that holds nothing but the task. Raises TaskError with file, line and what is missing."""
+    """Read a task from text that holds nothing but the task. Raises TaskError with file, line and what is missing.
+
+    A CUDA or HIP file is a task by its block; see `kengine.tasks.kernel_file`.
+    """
+    if _language(name) != "python":
+        made, own = kernel_file.to_python(normalise(text), name, _language(name))
+        written = _read_source(made, name)
+        form = find_form(top_level(written))
+        assert form is not None
+        return _make_task(written, made, form, own, self_referenced=False)
     source = _read_source(normalise(text), name)
     names = top_level(source)
     form = find_form(names)

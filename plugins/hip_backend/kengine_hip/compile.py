@@ -1,4 +1,4 @@
-"""Compiling a candidate: loaded over the emulator, compiled for a chip that is not here, or run once on the local one."""
+"""Compiling a candidate: over the emulator, for a chip that is not here, or by running it once on the local one."""
 
 from __future__ import annotations
 

@@ -105,8 +105,8 @@ def _by_parts(
         filename, "-S", "-o", str(assembly),
     ]  # fmt: skip
     _run(command, place / "source")
-    _run([*toolchain.command, "-target", "amdgcn-amd-amdhsa", f"-mcpu={chip.arch}", "-c", str(assembly), "-o", str(thing)],
-         place)  # fmt: skip
+    target = ("-target", "amdgcn-amd-amdhsa", f"-mcpu={chip.arch}")
+    _run([*toolchain.command, *target, "-c", str(assembly), "-o", str(thing)], place)
     _run([toolchain.command[0], "ld.lld", "-shared", str(thing), "-o", str(out)], place)
     return CodeObject(out.read_bytes(), _waves(assembly.read_text(encoding="utf-8", errors="replace")))
 

@@ -91,7 +91,8 @@ KERNELS = {
     "nan_output": Golden(_change(_ADD, "x[i] + y[i]", "i == 7 ? NAN : x[i] + y[i]"), _ADD_TASK),
     "out_of_bounds": Golden(_change(_ADD, "x[i] + y[i]", "x[i] + y[i + 100000000]"), _ADD_TASK),
     "hang": Golden(
-        _change(_ADD, "  if (i < n)", "  volatile int turn = 1;\n  while (turn) turn = turn | 1;\n  if (i < n)"), _ADD_TASK
+        _change(_ADD, "  if (i < n)", "  volatile int turn = 1;\n  while (turn) turn = turn | 1;\n  if (i < n)"),
+        _ADD_TASK,
     ),
     "compile_error": Golden(_change(_SOFTMAX, "expf(row[i] - largest) / sum", "expf(line[i])"), _SOFTMAX_TASK, _FILE),
     "mutates_input": Golden(

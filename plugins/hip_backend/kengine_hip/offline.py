@@ -42,11 +42,10 @@ class Offline:
     dialect: Dialect = "hip"
     computes: bool = False
     device: str = "cpu"
+    figures: Figures = field(init=False)
 
-    @property
-    def figures(self) -> Figures:
-        """What host code is told of the chip."""
-        return figures_of(self.chip)
+    def __post_init__(self) -> None:
+        self.figures = figures_of(self.chip)
 
     def begin(self, inputs: Iterable[Any] = ()) -> None:
         """Nothing depends on the call."""
@@ -59,13 +58,13 @@ class Offline:
         return False
 
     def build(self, unit: Unit, headers: tuple[str, ...] = ()) -> OfflineModule:
-        """Compile a source, with these headers of torch in front. Raises CandidateFault (compile_failed, unsupported)."""
+        """Compile a source, with these headers of torch in front. Raises CandidateFault."""
         try:
             compiled = self._compile(unit, headers)
         except Refused as refusal:
             fault = diagnostics.explain(refusal.log, unit, self.chip, self.candidate.main.path)
             raise observe.current().failed(fault) from None
-        module = OfflineModule(self.chip, unit, code_object.read_kernels(compiled.data), compiled.waves)
+        module = OfflineModule(self.chip, unit, code_object.read_kernels(compiled.data), compiled.waves, compiled.data)
         self.modules.append(module)
         return module
 
@@ -129,6 +128,7 @@ class OfflineModule:
     unit: Unit
     code: tuple[KernelCode, ...]
     waves: dict[str, int]
+    data: bytes = b""
     configurations: dict[str, list[Configuration]] = field(default_factory=dict)
     variables: dict[str, Any] = field(default_factory=dict)
 
@@ -137,8 +137,8 @@ class OfflineModule:
         return tuple(demangle(kernel.name) for kernel in self.code)
 
     def launch(self, name: str, configuration: Configuration, arguments: Sequence[Any], strict: bool) -> None:
-        """Write a launch down. Raises CandidateFault (launch_failed) for a kernel that is not there, or the wrong number
-        of arguments."""
+        """Write a launch down. Raises CandidateFault (launch_failed) for one that the chip would refuse, a kernel that
+        is not there, or the wrong number of arguments."""
         observation = observe.current()
         if not observation.starts(name):
             return

@@ -74,7 +74,8 @@ def without_host(text: str) -> DevicePart:
     templates = [kernel.name for kernel in find_kernels(code) if kernel.is_template]
     instances = _instances(code, templates)
     made = {name.split("<")[0].split("::")[-1] for name in instances}
-    return DevicePart(cut, instances, tuple(name for name in templates if name not in made))
+    bare = set(re.findall(r"\b(\w+)\s*<<<", code)) | set(re.findall(r"\bhipLaunchKernelGGL\s*\(\s*(\w+)\s*,", code))
+    return DevicePart(cut, instances, tuple(name for name in templates if name not in made or name in bare))
 
 
 def with_instances(text: str, instances: Sequence[str]) -> str:
@@ -84,7 +85,8 @@ def with_instances(text: str, instances: Sequence[str]) -> str:
     uses = " ".join(f"(void)(void*)(&{name});" for name in instances)
     header = "#include <hip/hip_bf16.h>\n" if re.search(r"__half|__hip_bfloat16", uses) else ""
     # The line number is beyond the source: an error there is not one of its lines.
-    return f'{text}\n{header}#line 1 "(instances)"\n__attribute__((used)) static void kengine_instances() {{ {uses} }}\n'
+    function = f"__attribute__((used)) static void kengine_instances() {{ {uses} }}"
+    return f'{text}\n{header}#line 1 "(instances)"\n{function}\n'
 
 
 @dataclass(frozen=True)
@@ -105,9 +107,9 @@ def _host_parts(code: str) -> Iterator[tuple[int, int]]:
         if _DEVICE.search(head):
             continue
         if statement.body < statement.end and code[statement.body] == "{":
-            if re.search(r"\)[^)]*$", head) and not re.search(r"\b(?:struct|class|union|enum)\b[^()]*$", head):
-                yield statement.start, statement.end
-            elif _HOST_TYPES.search(whole) and not _DEVICE.search(whole):
+            is_type = re.search(r"\b(?:struct|class|union|enum)\b[^()]*$", head)
+            is_function = re.search(r"\)[^)]*$", head) and not is_type
+            if is_function or (_HOST_TYPES.search(whole) and not _DEVICE.search(whole)):
                 yield statement.start, statement.end
         elif _HOST_TYPES.search(whole) or re.search(r"\busing\s+namespace\s+(?:torch|at)\b", whole):
             yield statement.start, statement.end

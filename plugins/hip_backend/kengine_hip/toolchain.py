@@ -1,7 +1,7 @@
 """Which compiler makes AMD code objects here: a ROCm installation, or clang and device libraries from pip packages.
 
-The pip way needs `ziglang` (a whole clang with the AMDGPU backend and lld in one file) and AMD's device library ocml and
-ockl as bitcode, which the wheels of `iree-base-compiler` and of `triton` carry. Headers and constants are our own.
+The pip way needs `ziglang` (a whole clang with the AMDGPU backend and lld in one file) and AMD's device library (ocml,
+ockl) as bitcode, which the wheels of `iree-base-compiler` and of `triton` carry. Headers and constants are our own.
 """
 
 from __future__ import annotations

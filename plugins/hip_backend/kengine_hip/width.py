@@ -52,9 +52,7 @@ def is_sensitive(candidate: Candidate) -> bool:
     return any(_SENSITIVE.search(file.text) for file in candidate.files)
 
 
-def remember(
-    candidate: Candidate, view: TaskView, target: Target, workdir: Path, samples: Sequence[Inputs]
-) -> None:
+def remember(candidate: Candidate, view: TaskView, target: Target, workdir: Path, samples: Sequence[Inputs]) -> None:
     """Take note of a candidate whose first call is to be repeated with the other width."""
     _pending.pop(target, None)
     if is_sensitive(candidate):
@@ -123,7 +121,8 @@ def difference(value: Any, other: Any) -> str:
         if not a.size:
             continue
         scale = max(float(np.max(np.abs(a[np.isfinite(a)]), initial=0.0)), 1e-30)
-        apart = ~((np.abs(a - b) <= TOLERANCE * scale) | (a == b) | (np.isnan(a) & np.isnan(b)))
+        with np.errstate(invalid="ignore"):
+            apart = ~((np.abs(a - b) <= TOLERANCE * scale) | (a == b) | (np.isnan(a) & np.isnan(b)))
         if apart.any():
             return f"output {position}: {int(apart.sum())} of {a.size} elements"
     return ""

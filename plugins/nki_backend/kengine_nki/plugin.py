@@ -34,10 +34,8 @@ def kengine_targets() -> Sequence[TargetInfo]:
 @hookimpl
 def kengine_lint(candidate: Candidate, task: Task, target: Target) -> Sequence[Finding]:
     """Rules for NKI candidates."""
-    try:
-        from kengine_nki.lint import lint
-    except ImportError:
-        return ()
+    from kengine_nki.lint import lint
+
     return lint(candidate, task, target)
 
 

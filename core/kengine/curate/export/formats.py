@@ -11,6 +11,7 @@ from kengine import codec
 from kengine.curate import prompts, rows
 from kengine.curate.export.section import Export
 from kengine.curate.record import Message, Sample
+from kengine.errors import UsageError
 from kengine.model import Task
 
 Row = dict[str, Any]
@@ -30,9 +31,13 @@ class Format:
 
 
 def ask(sample: Sample, section: Export) -> list[Message]:
-    """The messages that a sample answers: its own, else built from its task."""
+    """The messages that a sample answers: its own, else built from its task. Raises UsageError when it has neither."""
     if sample.prompt:
         return [dict(m) for m in sample.prompt]
+    if sample.task is None:
+        raise UsageError(
+            f'{sample.uid}: has neither a prompt nor a task to build one from; [parse] taskless = "drop" leaves it out'
+        )
     return [dict(m) for m in prompts.build(sample, tags=section.tags, system=section.system)]
 
 
@@ -107,9 +112,9 @@ def _pair(sample: Sample, digest: str, section: Export) -> Row:
 
 
 def _hf(sample: Sample, digest: str, section: Export) -> Row:
-    asked = ask(sample, section)
+    askable = bool(sample.prompt) or sample.task is not None
     return {
-        "prompt": asked[-1]["content"],
+        "prompt": ask(sample, section)[-1]["content"] if askable else "",
         "code": sample.code,
         "files": json.dumps([[f.path, f.text] for f in sample.files[1:]]),
         "reasoning": sample.reasoning,

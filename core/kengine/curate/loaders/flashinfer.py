@@ -54,9 +54,7 @@ def reference(*inputs):
 
 def recognise(glimpse: Glimpse) -> list[Loader | NearMiss]:
     """A folder (or one file) whose rows are definitions, solutions, workloads and traces."""
-    rows = (
-        [row for name, path in tables(glimpse)[:20] for row in table.head(path, 2)] if glimpse.files else glimpse.rows
-    )
+    rows = [row for _, path in tables(glimpse)[:20] for row in _head(path)] if glimpse.files else list(glimpse.rows)
     kinds = {_kind(row) for row in rows}
     if "definition" in kinds:
         return [Loader("flashinfer-bench", 6, lambda: _read(glimpse))]

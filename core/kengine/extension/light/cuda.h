@@ -1,11 +1,18 @@
-// Streams, errors and properties of the device, for host code with the runtime's headers.
+// Streams, errors and properties of the device, for host code with the runtime's headers. Serves torch's own headers, too.
 #pragma once
 #include <cuda_runtime.h>
 
+#ifndef LIGHT_FULL_HEADERS
 #include "everything.h"
+#endif
 #include "stream.h"
 
 namespace light {
+#if defined(LIGHT_FULL_HEADERS) && defined(SIMT_LANES)
+constexpr c10::DeviceType kDevice = c10::DeviceType::CPU;  // where torch's own headers see emulated tensors
+#else
+constexpr c10::DeviceType kDevice = c10::DeviceType::CUDA;
+#endif
 inline int current_device() {
   int d = 0;
   (void)cudaGetDevice(&d);
@@ -14,7 +21,7 @@ inline int current_device() {
 inline void check_cuda(cudaError_t e, const char* file, int line) {
   if (e == cudaSuccess) return;
   (void)cudaGetLastError();
-  raise(str("CUDA error: ", cudaGetErrorString(e), " (", file, ":", line, ")"));
+  TORCH_CHECK(false, "CUDA error: ", cudaGetErrorString(e), " (", file, ":", line, ")");
 }
 }  // namespace light
 
@@ -35,8 +42,8 @@ class CUDAStream {
   operator cudaStream_t() const { return stream_; }
   cudaStream_t stream() const { return stream_; }
   DeviceIndex device_index() const { return static_cast<DeviceIndex>(device_); }
-  DeviceType device_type() const { return kCUDA; }
-  Device device() const { return Device(kCUDA, device_); }
+  DeviceType device_type() const { return device().type(); }
+  Device device() const { return Device(::light::kDevice, static_cast<DeviceIndex>(device_)); }
   int64_t id() const { return static_cast<int64_t>(reinterpret_cast<intptr_t>(stream_)); }
   void synchronize() const { C10_CUDA_CHECK(cudaStreamSynchronize(stream_)); }
   bool query() const { return cudaStreamQuery(stream_) == cudaSuccess; }

@@ -2,44 +2,37 @@
 #pragma once
 #include "cuda.h"
 
-namespace c10 {
-class DeviceGuard {
+namespace light {
+class Guard {
  public:
-  explicit DeviceGuard(Device d) { enter(d); }
-  ~DeviceGuard() { (void)cudaSetDevice(before_); }
-  DeviceGuard(const DeviceGuard&) = delete;
-  void set_device(Device d) { if (d.is_cuda() && d.index() >= 0) C10_CUDA_CHECK(cudaSetDevice(d.index())); }
-  void reset_device(Device d) { set_device(d); }
-  void set_index(int i) { set_device(Device(kCUDA, i)); }
-  Device original_device() const { return Device(kCUDA, before_); }
-  Device current_device() const { return Device(kCUDA, ::light::current_device()); }
+  Guard() : before_(::light::current_device()) {}
+  explicit Guard(c10::Device d) : Guard() { set_device(d); }
+  explicit Guard(std::optional<c10::Device> d) : Guard() { if (d) set_device(*d); }
+  ~Guard() { (void)cudaSetDevice(before_); }
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+  void set_device(c10::Device d) { if (d.type() == c10::DeviceType::CUDA && d.index() >= 0) C10_CUDA_CHECK(cudaSetDevice(d.index())); }
+  void reset_device(c10::Device d) { set_device(d); }
+  void set_index(int i) { C10_CUDA_CHECK(cudaSetDevice(i)); }
+  c10::Device original_device() const { return c10::Device(kDevice, static_cast<c10::DeviceIndex>(before_)); }
+  c10::Device current_device() const { return c10::Device(kDevice, static_cast<c10::DeviceIndex>(::light::current_device())); }
 
- protected:
-  DeviceGuard() { enter(Device(kCPU)); }
-  void enter(Device d) {
-    before_ = ::light::current_device();
-    set_device(d);
-  }
-  int before_ = 0;
+ private:
+  int before_;
 };
-class OptionalDeviceGuard : public DeviceGuard {
- public:
-  OptionalDeviceGuard() = default;
-  explicit OptionalDeviceGuard(Device d) : DeviceGuard(d) {}
-  explicit OptionalDeviceGuard(std::optional<Device> d) { if (d) set_device(*d); }
-};
+}  // namespace light
+
+namespace c10 {
 namespace cuda {
-class CUDAGuard : public DeviceGuard {
- public:
-  explicit CUDAGuard(Device d) : DeviceGuard(d) {}
-  explicit CUDAGuard(int i) : DeviceGuard(Device(kCUDA, i)) {}
+struct CUDAGuard : ::light::Guard {
+  explicit CUDAGuard(Device d) : Guard(d) {}
+  explicit CUDAGuard(DeviceIndex i) { set_index(i); }
 };
-class OptionalCUDAGuard : public DeviceGuard {
- public:
+struct OptionalCUDAGuard : ::light::Guard {
   OptionalCUDAGuard() = default;
-  explicit OptionalCUDAGuard(std::optional<Device> d) { if (d) set_device(*d); }
-  explicit OptionalCUDAGuard(Device d) : DeviceGuard(d) {}
-  explicit OptionalCUDAGuard(int i) : DeviceGuard(Device(kCUDA, i)) {}
+  explicit OptionalCUDAGuard(std::optional<Device> d) : Guard(d) {}
+  explicit OptionalCUDAGuard(Device d) : Guard(d) {}
+  explicit OptionalCUDAGuard(DeviceIndex i) { set_index(i); }
 };
 class CUDAStreamGuard {
  public:
@@ -51,11 +44,23 @@ class CUDAStreamGuard {
   CUDAStream before_;
 };
 }  // namespace cuda
+#ifndef LIGHT_FULL_HEADERS
+struct DeviceGuard : ::light::Guard {
+  explicit DeviceGuard(Device d) : Guard(d) {}
+};
+struct OptionalDeviceGuard : ::light::Guard {
+  OptionalDeviceGuard() = default;
+  explicit OptionalDeviceGuard(Device d) : Guard(d) {}
+  explicit OptionalDeviceGuard(std::optional<Device> d) : Guard(d) {}
+};
+#endif
 }  // namespace c10
 namespace at {
+#ifndef LIGHT_FULL_HEADERS
 using c10::DeviceGuard;
 using c10::OptionalDeviceGuard;
 inline std::optional<Device> device_of(const Tensor& t) { return t.defined() ? std::optional<Device>(t.device()) : std::nullopt; }
+#endif
 namespace cuda {
 using c10::cuda::CUDAGuard;
 using c10::cuda::CUDAStreamGuard;

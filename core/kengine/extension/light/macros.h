@@ -1,6 +1,5 @@
 // What every light header needs: the standard library's parts that torch's headers bring along, and markers of device code.
 #pragma once
-#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cfloat>
@@ -21,6 +20,7 @@
 #include <utility>
 #include <vector>
 #ifndef LIGHT_FEW_HEADERS
+#include <algorithm>
 #include <functional>
 #include <iostream>
 #include <map>

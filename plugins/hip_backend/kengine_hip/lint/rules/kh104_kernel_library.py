@@ -4,7 +4,7 @@ What it does:
 Finds calls of rocBLAS, hipBLAS, hipBLASLt, MIOpen, hipFFT, hipSPARSE, rocSOLVER and Composable Kernel in device texts.
 
 Why is this bad:
-What is judged is then AMD's kernel, not the candidate's. A task may permit a library by its name: `allow = ["hipblas"]`.
+What is judged is then AMD's kernel, not the candidate's. A task may permit a library: `allow = ["hipblas"]`.
 
 Example:
     hipblasSgemm(handle, HIPBLAS_OP_N, HIPBLAS_OP_N, n, n, n, &one, b, n, a, n, &zero, c, n);

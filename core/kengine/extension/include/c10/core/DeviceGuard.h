@@ -1,3 +1,2 @@
 #pragma once
-#include "light/everything.h"
 #include "light/guard.h"

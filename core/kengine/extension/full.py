@@ -1,0 +1,176 @@
+"""Building an extension with torch's own headers: for what the light ones lack. Some ten seconds, or a device's minute.
+
+Under emulation the tensors lie on the CPU, and torch's headers say so. Candidates check for a device, so the names by
+which they ask (`is_cuda()`, `kCUDA`) are those of the CPU there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.machinery
+import importlib.util
+import os
+import sysconfig
+import tempfile
+from pathlib import Path
+from types import ModuleType
+
+from kengine.errors import CandidateFault
+from kengine.extension import failure, light, nvcc, toolkit
+from kengine.extension.module import Extension, emulate, open_program
+from kengine.extension.settings import Settings
+from kengine.extension.sources import SourceSet, Unit, language_flags
+from kengine.simt import toolchain
+from kengine.simt.rewrite import has_return_in_macro, has_volatile_code, rewrite
+from kengine.simt.toolchain import Mode, find_compiler, locked, run
+
+_EMULATED = """#include <torch/extension.h>
+#define LIGHT_FULL_HEADERS 1
+#define SIMT_AFTER_TORCH 1
+#include "simt.h"
+#include "kengine_full.h"
+"""
+# Conversions between torch's narrow types and the device's, and the device's names for the CPU.
+_BRIDGE = """#pragma once
+#define is_cuda() is_cpu()
+#define kCUDA kCPU
+"""
+
+
+def build(sources: SourceSet, settings: Settings, reason: str) -> Extension:
+    """Build, load and say why. Raises CompileError with the compiler's log, CandidateFault for a missing function."""
+    library = settings.cache / f"extension-{light.key_of(sources, settings, 'full')}.so"
+    if not library.exists():
+        _build(sources, settings, library)
+    program = open_program(library, sources, settings)
+    try:
+        module = _import(sources.name, library)
+    except ImportError as error:
+        missing = failure.diagnose_symbol(str(error), sources)
+        if missing is None:
+            raise
+        library.unlink(missing_ok=True)
+        raise missing.fault() from None
+    glue = toolkit.load_glue(toolkit.glue_library(settings.shared))
+    toolkit.connect(glue, program.runtime.lib if program else None, settings.check)
+    extension = Extension(sources.name, library, "full", reason, program)
+    for name in [n for n in dir(module) if not n.startswith("__")]:
+        value = getattr(module, name)
+        wrapped = callable(value) and not isinstance(value, type) and program is not None
+        setattr(extension, name, emulate(value, extension, settings) if wrapped else value)
+    extension.__doc__ = module.__doc__
+    return extension
+
+
+def _import(name: str, library: Path) -> ModuleType:
+    loader = importlib.machinery.ExtensionFileLoader(name, str(library))
+    spec = importlib.util.spec_from_file_location(name, library, loader=loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+def torch_include() -> list[str]:
+    """Options for torch's and Python's headers. CandidateFault (unsupported) when Python's are not installed."""
+    folder = toolkit.torch_folder() / "include"
+    python = Path(sysconfig.get_paths()["include"])
+    if not (python / "Python.h").exists():
+        raise CandidateFault("unsupported", f"torch's own headers need Python's, and {python} has no Python.h")
+    return ["-isystem", str(folder), "-isystem", str(folder / "torch/csrc/api/include"), "-isystem", str(python)]
+
+
+def _build(sources: SourceSet, settings: Settings, library: Path) -> None:
+    settings.cache.mkdir(parents=True, exist_ok=True)
+    glue = toolkit.glue_library(settings.shared)
+    lib = toolkit.torch_folder() / "lib"
+    link = [f"-L{lib}", "-ltorch_python", "-ltorch", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{lib}", str(glue), f"-Wl,-rpath,{settings.shared}"]
+    with tempfile.TemporaryDirectory(dir=settings.cache) as name:
+        folder = Path(name)
+        out = folder / "extension.so"
+        if settings.mode == "emulated":
+            objects = light.compile_all(sources, folder, lambda unit, place: _emulated(unit, sources, settings, place))
+            flags = Mode(settings.lanes, settings.dialect == "hip", settings.check, False).link_flags(toolchain.runtime_library(settings.shared))
+            run([*find_compiler().command, *objects, "-o", str(out), *link, *flags, "-lc"], folder)
+        else:
+            kit = nvcc.find_toolkit()
+            objects = light.compile_all(sources, folder, lambda unit, place: _native(unit, sources, settings, kit, place))
+            own = [f for f in sources.link_flags if f.startswith(("-l", "-L", "-Wl,"))]
+            link += ["-lc10_cuda", "-ltorch_cuda"] if (lib / "libtorch_cuda.so").exists() else []
+            run([*find_compiler().command, "-shared", *objects, "-o", str(out), *link, *own, *kit.link_flags()], folder)
+        os.replace(out, library)
+
+
+def _flags(settings: Settings, unit: Unit) -> list[str]:
+    mode = Mode(settings.lanes, settings.dialect == "hip", settings.check and unit.is_device, unit.is_device and has_volatile_code(unit.text))
+    own = [f for f in mode.flags() if f != "-fvisibility=hidden"]
+    if not unit.is_device:
+        own = ["-O1" if f == "-O3" else f for f in own]
+    return [*own, f"-std={language()}", f"-I{toolkit.ROOT / 'device'}", f"-I{toolkit.ROOT}", f"-I{toolchain.SOURCES / 'simt'}",
+            f"-I{toolchain.SOURCES / 'include'}", *torch_include()]  # fmt: skip
+
+
+def language() -> str:
+    """The C++ of torch's headers: they say so by an #error for an older one."""
+    header = toolkit.torch_folder() / "include" / "ATen" / "ATen.h"
+    text = header.read_text(errors="replace") if header.exists() else ""
+    return "c++20" if "C++20" in text else "c++17"
+
+
+def _precompiled(settings: Settings, flags: list[str]) -> Path:
+    key = hashlib.sha256(repr((toolkit.identity(), flags, _EMULATED, _BRIDGE)).encode()).hexdigest()[:16]
+    return settings.shared / f"full-{key}"
+
+
+def _headers(folder: Path) -> None:
+    (folder / "full.h").write_text(_EMULATED, encoding="utf-8")
+    (folder / "kengine_full.h").write_text(_BRIDGE, encoding="utf-8")
+
+
+def precompile(settings: Settings) -> None:
+    """Precompile torch's headers for emulated device units: half a minute and some 700 MB, for which each later build of
+    this kind takes less than half of the time. Pays from about four such builds."""
+    unit = Unit("x.cu", "", True)
+    flags = _flags(settings, unit)
+    folder = _precompiled(settings, flags)
+    folder.mkdir(parents=True, exist_ok=True)
+    compiler = find_compiler()
+    compiled = folder / ("full.h.pch" if compiler.is_clang else "full.h.gch")
+    with locked(folder.with_suffix(".lock")):
+        if not compiled.exists():
+            _headers(folder)
+            part = compiled.with_suffix(".part")
+            run([*compiler.command, *flags, "-x", "c++-header", str(folder / "full.h"), "-o", str(part)], folder)
+            os.replace(part, compiled)
+
+
+def _emulated(unit: Unit, sources: SourceSet, settings: Settings, place: Path) -> list[str]:
+    flags = _flags(settings, unit)
+    lines = [f"#define TORCH_EXTENSION_NAME {sources.name}"]
+    if unit is sources.units[0]:
+        strict = 0 if any(has_return_in_macro(u.text) for u in sources.units) else 1
+        lines += [f"#define SIMT_STRICT_EXIT {strict}", '#include "definitions.h"']
+    lines += [f"#include <{h}>" for h in unit.headers]
+    text = (rewrite(unit.text) if unit.is_device else unit.text) + unit.tail + "\n"
+    light.write_unit(unit, place, "\n".join([*lines, ""]), text)
+    ready = _precompiled(settings, flags)
+    if not (ready / "full.h.gch").exists():
+        ready = place
+        _headers(place)
+    own = language_flags(sources.device_flags if unit.is_device else sources.host_flags)
+    return [*find_compiler().command, *flags, "-include", str(ready / "full.h"), "-include", "prelude.h", *light.folders(unit, sources),
+            *[f for f in own if not f.startswith("-std")], "-c", "-x", "c++", unit.filename, "-o", "unit.o"]  # fmt: skip
+
+
+def _native(unit: Unit, sources: SourceSet, settings: Settings, kit: nvcc.Toolkit, place: Path) -> list[str]:
+    lines = [f"#define TORCH_EXTENSION_NAME {sources.name}", *(f"#include <{h}>" for h in unit.headers), ""]
+    light.write_unit(unit, place, "\n".join(lines), unit.text + unit.tail + "\n")
+    include = [*torch_include(), f"-I{kit.include}", *light.folders(unit, sources)]
+    defines = ["-DTORCH_API_INCLUDE_EXTENSION_H"]
+    if unit.is_device:
+        command = nvcc.device_command(kit, settings.arch, sources.device_flags, [*include, *defines], language())
+        return [*command, "-include", "prelude.h", "-c", "-x", "cu", unit.filename, "-o", "unit.o"]
+    own = language_flags(sources.host_flags)
+    standard = [] if any(f.startswith("-std") for f in own) else [f"-std={language()}"]
+    return [*find_compiler().command, "-O2", "-fPIC", "-w", *standard, *include, *defines, *own, "-include", "prelude.h",
+            "-c", "-x", "c++", unit.filename, "-o", "unit.o"]  # fmt: skip

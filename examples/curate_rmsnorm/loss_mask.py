@@ -1,0 +1,43 @@
+"""Shows that only tokens of the completion count: the loss of an exported row, and where its gradient goes.
+
+    kengine curate curate.toml && python loss_mask.py curated/corpus/messages/train.jsonl
+
+Bytes are the tokens here, so that no tokenizer need be downloaded; any `encode` and any chat template will do.
+"""
+
+import json
+import sys
+
+import torch
+from kengine.curate.mask import mask_tokens
+
+
+def render(messages):
+    """ChatML, message by message."""
+    return "".join(f"<|im_start|>{m['role']}\n{m['content']}<|im_end|>\n" for m in messages)
+
+
+def encode(text):
+    return list(text.encode())
+
+
+def main(path):
+    with open(path) as file:
+        row = json.loads(file.readline())
+    ids, mask = mask_tokens(row["messages"], render, encode)
+    labels = torch.tensor([token if counts else -100 for token, counts in zip(ids, mask)])
+    logits = torch.randn(len(ids), 256, requires_grad=True)
+    loss = torch.nn.functional.cross_entropy(logits[:-1], labels[1:])  # each position predicts the next token
+    loss.backward()
+    moved = logits.grad.abs().sum(dim=1) > 0
+    completion = bytes(token for token, counts in zip(ids, mask) if counts).decode()
+    print(f"{len(ids)} tokens, {sum(mask)} of them count; loss {loss.item():.4f}")
+    print(f"positions with a gradient: {int(moved.sum())}, all of them before a token of the completion: "
+          f"{bool((moved[:-1] == torch.tensor(mask[1:])).all())}")
+    last = render(row["messages"][-1:]).partition("assistant\n")[2]
+    print(f"what counts is the last message and its end: {completion == last}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

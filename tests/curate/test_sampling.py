@@ -1,0 +1,235 @@
+"""Completions from a file and from an endpoint: order, retries, refusal, and no answer asked for twice."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from kengine.curate import prompts, settings
+from kengine.curate.record import Loss, Sample
+from kengine.curate.sample import Sampling, ask_all, build, make_teacher
+from kengine.curate.stage import Context
+from kengine.curate.teacher import Endpoint, Kept, Question, Replay, Reply
+from kengine.errors import InfraError, UsageError
+from kengine.model import Case, SourceFile, Task, TaskSpec, Tolerance
+
+TASK = Task(
+    "add", "function", '"""Adds."""\n\n# /// kengine\n# name = "add"\n# ///\n\ndef reference(x, y):\n    return x + y\n',
+    spec=TaskSpec((Case("a", {"N": 4}, "float16", "strided"),), Tolerance(1e-3), category="elementwise", level=1),
+)  # fmt: skip
+SAMPLE = Sample("t:add", "t", "add", TASK, labels={"operator": "add", "target": "sm_90"})
+
+
+def test_a_prompt_states_all_that_is_asked() -> None:
+    (system, user) = prompts.build(
+        replace(SAMPLE, backend="triton"), tags=("backend", "category", "level", "difficulty"), system="You write kernels.",
+        reasoning=True,
+    )  # fmt: skip
+    assert system == {"role": "system", "content": "You write kernels."}
+    text = user["content"]
+    assert text.startswith(
+        "[backend: triton] [category: elementwise] [level: 1]\nWrite a Triton kernel for the operator `add`."
+    )
+    assert "def reference(x, y):" in text and "/// kengine" not in text
+    assert "- N=4, float16, strided memory" in text and "Target: sm_90" in text
+    assert "within a relative error of 0.001" in text and "<think>" in text and "`candidate`" in text
+    with pytest.raises(ValueError, match="has no task"):
+        prompts.build(replace(SAMPLE, task=None))
+
+
+def replay(folder: Path, rows: list[dict[str, object]]) -> Replay:
+    (folder / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return Replay(folder / "r.jsonl")
+
+
+def test_replayed_completions_come_in_order(tmp_path) -> None:
+    teacher = replay(tmp_path, [
+        {"task": "add", "backend": "triton", "completion": "a", "model": "m", "reasoning": "r"},
+        {"task": "add", "backend": "cuda", "completion": "b"},
+        {"task": "add", "backend": "triton", "completion": "c"},
+        {"task": "mul", "completion": "d"},
+    ])  # fmt: skip
+    section = Sampling(replay="r", k=3, backends=("triton", "cuda"), temperature=0.5, concurrency=2)
+    done = replace(SAMPLE, uid="t:done", files=(SourceFile("x.py", "x"),))
+    other = replace(SAMPLE, uid="t:other", task=replace(TASK, name="other"))
+    found = list(ask_all(iter([SAMPLE, done, other]), teacher, section))
+    assert [[o.uid for o in each] for each in found] == [
+        ["t:add~triton0", "t:add~triton1", "t:add~cuda0"], ["t:done"], ["t:other"]
+    ]  # fmt: skip
+    first = found[0][0]
+    assert isinstance(first, Sample)
+    assert (first.completion, first.reasoning, first.model, first.backend, first.parent) == (
+        "a",
+        "r",
+        "m",
+        "triton",
+        "t:add",
+    )
+    assert first.sampling == {"number": 0, "row": 1, "temperature": 0.5}
+    assert found[1][0] is done
+    assert isinstance(found[2][0], Loss) and found[2][0].reason == "no_completion"
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [("{", r"r\.jsonl:1: not JSON"), ('{"task": "x"}', r"r\.jsonl:1: field 'completion' is missing"),
+     ('{"task": 1, "completion": "x"}', r"r\.jsonl:1: field 'task' want text, got int")],
+)  # fmt: skip
+def test_a_broken_replay_is_told_with_its_row(tmp_path, row, said) -> None:
+    (tmp_path / "r.jsonl").write_text(row + "\n")
+    with pytest.raises(UsageError, match=said):
+        Replay(tmp_path / "r.jsonl")
+
+
+class Server(ThreadingHTTPServer):
+    """Answers as OpenAI's protocol wants, after the statuses that are lined up."""
+
+    def __init__(self) -> None:
+        self.statuses: list[int] = []
+        self.asked: list[dict[str, object]] = []
+        self.lock = threading.Lock()
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        with self.server.lock:
+            self.server.asked.append({**body, "key": self.headers.get("authorization")})
+            number = len(self.server.asked)
+            status = self.server.statuses.pop(0) if self.server.statuses else 200
+        if status == 0:
+            self.close_connection = True
+            self.connection.close()
+            return
+        message = {"role": "assistant", "content": f"answer {number}", "reasoning_content": "thought"}
+        answer = {
+            "id": "x", "object": "chat.completion", "created": 1, "model": "m-1",
+            "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
+            "usage": {"prompt_tokens": 10, "completion_tokens": 20, "total_tokens": 30},
+        } if status == 200 else {"error": {"message": "no"}}  # fmt: skip
+        data = json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        if status == 429:
+            self.send_header("retry-after", "0.01")
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server():
+    pytest.importorskip("openai", reason="needs the openai client: pip install 'kernel-engine[teacher]'")
+    made = Server()
+    thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield made
+    made.shutdown()
+    thread.join()
+    made.server_close()
+
+
+def endpoint(server: Server, **given) -> Endpoint:
+    return Endpoint(server.url, "m", **{"pause": 0.01, "key_env": "KEY_OF_TEST", **given})
+
+
+QUESTION = Question("add", "triton", 0, ({"role": "user", "content": "q"},))
+
+
+def test_an_endpoint_is_asked_as_it_wants(server, monkeypatch) -> None:
+    monkeypatch.setenv("KEY_OF_TEST", "secret")
+    reply = endpoint(server, options={"temperature": 0.5, "extra_body": {"top_k": 3}}).ask(QUESTION)
+    assert reply == Reply(
+        "answer 1", "thought", "m-1", {"finish_reason": "stop", "prompt_tokens": 10, "completion_tokens": 20}
+    )
+    (asked,) = server.asked
+    assert (asked["model"], asked["temperature"], asked["top_k"], asked["key"]) == ("m", 0.5, 3, "Bearer secret")
+    assert asked["messages"] == [{"role": "user", "content": "q"}]
+
+
+def test_rate_limits_and_outages_are_waited_for(server) -> None:
+    server.statuses = [429, 503, 0, 500]
+    reply = endpoint(server).ask(QUESTION)
+    assert reply is not None and reply.text == "answer 5" and len(server.asked) == 5
+
+
+def test_an_endpoint_that_dies_is_a_fault_of_the_machine(server) -> None:
+    server.statuses = [503] * 9
+    with pytest.raises(InfraError, match=r"no answer in 3 attempts: .*what was answered is kept, run the same command"):
+        endpoint(server, retries=2).ask(QUESTION)
+    assert len(server.asked) == 3
+
+
+@pytest.mark.parametrize("status", [400, 401, 404])
+def test_a_refusal_is_told_at_once(server, status) -> None:
+    server.statuses = [status]
+    with pytest.raises(UsageError, match=rf"refuses the request \({status}\).*check url, model and key"):
+        endpoint(server).ask(QUESTION)
+    assert len(server.asked) == 1
+
+
+def test_an_endpoint_that_dies_half_way_is_not_asked_twice(server, tmp_path) -> None:
+    section = Sampling(
+        model="m", url=server.url, k=4, backends=("triton",), retries=0, concurrency=1, price_in=1.0, price_out=2.0
+    )
+    made = settings.Settings(tmp_path / "c.toml", tmp_path, tmp_path / "out", (), ("load",))
+    context = Context(made, tmp_path / "out")
+    server.statuses = [200, 200, 503]
+    stage = build(section, context)
+    with pytest.raises(InfraError):
+        list(stage.run(iter([SAMPLE])))
+    stage.close()
+    before = len(server.asked)
+    stage = build(section, context)
+    (found,) = stage.run(iter([SAMPLE]))
+    stage.close()
+    assert [s.completion for s in found[:2]] == ["answer 1", "answer 2"] and len(found) == 4
+    assert len(server.asked) == before + 2
+    assert found[0].sampling["cost"] == pytest.approx((10 * 1 + 20 * 2) / 1e6)
+    teacher = make_teacher(section, context)
+    assert isinstance(teacher, Kept)
+    teacher.close()
+
+
+class Counting:
+    def __init__(self) -> None:
+        self.count = 0
+
+    def ask(self, question: Question) -> Reply:
+        self.count += 1
+        return Reply(f"{self.count}", "é", "m", {"x": 1})
+
+
+def test_kept_answers_survive_a_cut_line(tmp_path) -> None:
+    path = tmp_path / "kept.jsonl"
+    teacher = Counting()
+    kept = Kept(teacher, path)
+    questions = [Question("add", "triton", n, ()) for n in range(3)]
+    first = [kept.ask(q) for q in questions]
+    assert [kept.ask(q) for q in questions] == first and teacher.count == 3
+    kept.close()
+    data = path.read_bytes()
+    path.write_bytes(data[:-9])
+    again = Kept(teacher, path)
+    assert [again.ask(q) for q in questions[:2]] == first[:2] and teacher.count == 3
+    assert again.ask(questions[2]) == Reply("4", "é", "m", {"x": 1})
+    again.close()
+    assert all(json.loads(line) for line in path.read_text().splitlines()) and len(path.read_text().splitlines()) == 3
+
+
+def test_what_a_table_must_say() -> None:
+    for given, said in (({"replay": "a", "model": "b"}, "not both"), ({"k": 0}, "k: want at least 1"),
+                        ({"tags": ("x",)}, "tags: 'x' is not known"), ({"key_env": "sk-123"}, "never the key itself")):  # fmt: skip
+        with pytest.raises(UsageError, match=said):
+            Sampling(**given)
