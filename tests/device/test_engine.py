@@ -132,7 +132,8 @@ def test_a_bar_that_nobody_clears_is_too_slow(target):
 def test_device_memory_comes_back(engine):
     engine.verify(item(ADD))
     before = memory_mb()
-    hoard = ADD.replace("    out = torch.empty_like(x)", "    global h\n    h = torch.empty(4 << 30, dtype=torch.uint8, device='cuda')\n    out = torch.empty_like(x)")
+    taken = "    global h\n    h = torch.empty(4 << 30, dtype=torch.uint8, device='cuda')\n"
+    hoard = ADD.replace("    out = torch.empty_like(x)", taken + "    out = torch.empty_like(x)")
     for n in range(6):
         assert engine.verify(item(hoard + f"\n# {n}")).status == "passed"
     assert memory_mb() < before + 3000

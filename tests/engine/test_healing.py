@@ -1,4 +1,4 @@
-"""Killing kengine's own processes: work is retried, nothing is lost or doubled, and the machine's fault is never a record."""
+"""Killing kengine's own processes: work is retried, nothing is lost or doubled, the machine's fault is no record."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from kengine.engine.runner import describe_death, read_fault
     [
         (11, "", ("crashed", "the process was killed by SIGSEGV during 'launch'")),
         (9, "", ("crashed", "the process was killed by SIGKILL during 'launch'")),
-        (24, "limit of processor time", ("timed_out", "it used up its processor time during 'launch' (limit of processor time)")),
+        (24, "a limit", ("timed_out", "it used up its processor time during 'launch' (a limit)")),
         (0, "", ("crashed", "the process ended by itself with exit code 0 during 'launch'")),
         (3 << 8, "", ("crashed", "the process ended by itself with exit code 3 during 'launch'")),
     ],

@@ -6,7 +6,6 @@ import time
 import tracemalloc
 
 import pytest
-
 from kengine import lint
 from kengine.lint.rules import RULES
 from kengine.model import Candidate, SourceFile, Target, Task
@@ -53,5 +52,6 @@ def test_names_that_refer_to_each_other_are_no_constants():
 
 
 def test_what_is_honest_is_still_folded():
-    record = run("part = 'sys' + 'tem'\nimport os\ndef candidate(x):\n    getattr(os, '%s' % part)('ls')\n    return x\n")
+    text = "part = 'sys' + 'tem'\nimport os\ndef candidate(x):\n    getattr(os, '%s' % part)('ls')\n    return x\n"
+    record = run(text)
     assert any(f.code == "KE108" for f in record.findings), record.findings

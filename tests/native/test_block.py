@@ -9,7 +9,10 @@ from kengine.native.binding import Arrays, bind_host, kernel_names, plan
 from kengine.native.block import read_recipe
 
 SCALE = "template <typename T> __global__ void scale(const T* x, T* y, float factor, int n) { }\n"
-TWO = "__global__ void part(const float* x, float* p, int n) { }\n__global__ void last(const float* p, float* y, int m) { }\n"
+TWO = """
+__global__ void part(const float* x, float* p, int n) { }
+__global__ void last(const float* p, float* y, int m) { }
+"""
 X, Y = np.zeros((4, 100), np.float32), np.zeros((4, 100), np.float32)
 
 
@@ -77,8 +80,10 @@ def test_parameters_of_a_module_have_names() -> None:
 
 
 def test_host_functions() -> None:
+    with pytest.raises(CandidateFault, match="grid: the entry 'run' is a host function"):
+        read_recipe({"grid": 1}, "run", launches_itself=True)
     source = "__global__ void k(float* y) { }\nvoid run(const float* x, float* y, int n) { k<<<1, 1>>>(y); }"
-    recipe = read_recipe({"grid": 1, "block": 1, "sizes": {"n": "x.numel()"}}, "run")
+    recipe = read_recipe({"sizes": {"n": "x.numel()"}}, "run", launches_itself=True)
     assert bind_host(source, "run", recipe, arrays())[2] == 400
 
 

@@ -34,7 +34,7 @@ X = torch.arange(200, dtype=torch.float32)
 
 
 def scale(factor: str = "cp.float32(2)", n: str = "x.numel()") -> str:
-    return SCALE.format(factor=factor, n=n)
+    return SCALE.replace("{factor}", factor).replace("{n}", n)
 
 
 def fault(run, *args, **given) -> CandidateFault:
@@ -276,7 +276,8 @@ def candidate(x):
 def test_what_the_facade_lacks_is_unsupported_by_name(call, line: str, what: str) -> None:
     found = fault(call, f"import cupy as cp\nimport torch\n\ndef candidate(x):\n    {line}\n    return x\n", X)
     assert found.status == "unsupported" and what in found.message
-    swallowed = f"import cupy as cp\nimport torch\n\ndef candidate(x):\n    try:\n        {line}\n    except Exception:\n        pass\n    return x\n"
+    guarded = f"    try:\n        {line}\n    except Exception:\n        pass\n    return x\n"
+    swallowed = f"import cupy as cp\nimport torch\n\ndef candidate(x):\n{guarded}"
     assert fault(call, swallowed, X).status == "unsupported"
 
 

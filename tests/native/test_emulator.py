@@ -1,4 +1,4 @@
-"""The emulator's driver: how long checks may take, what a launch that is given up leaves, bare files and host functions."""
+"""The emulator's driver: how long checks may take, what a launch that is given up leaves, bare files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ import torch
 SOURCE = r"""
 __device__ int calls = 3;
 extern "C" __global__ void work(float* x, int rounds) {
-  if (threadIdx.x == 0 && blockIdx.x == 0) calls += 1;
+  if (threadIdx.x == 0) calls += 1;
+  __syncthreads();
   float sum = 0.0f;
   for (int r = 0; r < rounds; ++r) sum += x[(threadIdx.x + r) % 256] * 0.5f;
   x[256 + threadIdx.x] += sum + calls;
@@ -30,13 +31,9 @@ def candidate(x):
 '''
 
 
-def expected(rounds: int) -> float:
-    return 2.0 + (5.0 + 4) + (0.5 * rounds + 5)
-
-
 def test_a_launch_that_checks_make_too_slow_runs_without_them(session) -> None:
-    rounds = 100_000
-    called = session(SLOW.replace("ROUNDS", str(rounds)), timeout_s=1.5).call(
+    rounds = 300_000
+    called = session(SLOW.replace("ROUNDS", str(rounds)), timeout_s=1.0).call(
         make_inputs(torch.full((512,), 1.0)), Mode.normal
     )
     assert (called.checked, called.unchecked) == (1, 1)

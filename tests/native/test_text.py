@@ -46,8 +46,8 @@ def test_parameters() -> None:
     source = """
     __global__ void f(int n);  // a declaration
     template <typename T, int N>
-    __global__ void __launch_bounds__(256) f(const T* __restrict__ x, float const* y, T (*rows)[N], float eps, const int n,
-                                             unsigned long long, int sizes[4]) { f(1); }
+    __global__ void __launch_bounds__(256) f(const T* __restrict__ x, float const* y, T (*rows)[N], float eps,
+                                             const int n, unsigned long long, int sizes[4]) { f(1); }
     """
     found = find_parameters(source, "ns::f<float, 4>")
     assert [(p.name, p.is_pointer, p.is_const) for p in found] == [

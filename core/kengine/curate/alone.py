@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+import click
+
 from kengine.curate import flow, pipeline, rows, settings
 from kengine.curate.funnel import Funnel, Ledger
 from kengine.curate.load import load
@@ -99,28 +101,31 @@ class _open:
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self._part = path.with_name(f".{path.name}.part") if path is not None else None
-        self._file: IO[str] = sys.stdout
+        self._file: IO[bytes] | None = None
 
     def __enter__(self) -> _open:
         if self._part is not None:
             try:
                 self._part.parent.mkdir(parents=True, exist_ok=True)
-                self._file = self._part.open("w", encoding="utf-8")
+                self._file = self._part.open("wb")
             except OSError as error:
                 raise UsageError(f"{self._path}: cannot be written: {error}") from error
         return self
 
-    def line(self, text: str) -> None:
+    def line(self, text: bytes) -> None:
         """Write one line. Raises InfraError when the disk is full."""
         try:
-            self._file.write(text + "\n")
+            if self._file is None:
+                click.echo(text)
+            else:
+                self._file.write(text + b"\n")
         except BrokenPipeError:
             raise
         except OSError as error:
             raise InfraError(f"{self._path}: cannot be written: {error}; nothing is half-written") from error
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if self._part is None or self._path is None:
+        if self._part is None or self._path is None or self._file is None:
             return
         try:
             self._file.close()

@@ -14,6 +14,8 @@ from kengine.curate.stage import Stage
 Placed = tuple[int, Outcome]
 """An outcome and the position of the input that it came from."""
 
+_NONE: Counter[str] = Counter()
+
 
 def run(stages: Sequence[Stage], placed: Iterator[Placed], ledger: Ledger) -> Iterator[Placed]:
     """Chain stages; outcomes come in order of their positions, each position complete before the next begins."""
@@ -76,6 +78,9 @@ def _stream(stage: Stage, placed: Iterator[Placed], ledger: Ledger) -> Iterator[
 
 
 def _count(stage: Stage, ledger: Ledger, position: int, outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
+    if len(outcomes) == 1 and isinstance(outcomes[0], Sample):
+        ledger.note(stage.name, position, 1, 1, _NONE, stage.adds)
+        return outcomes
     lost = Counter(o.reason for o in outcomes if isinstance(o, Loss))
     ledger.note(stage.name, position, 1, len(outcomes) - sum(lost.values()), lost, stage.adds)
     if not lost:

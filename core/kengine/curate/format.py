@@ -91,7 +91,8 @@ def look(path: Path) -> Glimpse:
     if path.name.lower().endswith(_ROW_SUFFIXES):
         rows = table.head(path, ROWS_SHOWN)
         if not rows:
-            raise UsageError(f"{path}: holds no row")
+            broken = next((f"{path}:{n}: {why}" for n, why in table.read(path) if isinstance(why, str)), "")
+            raise UsageError(f"no row can be read, the first is {broken}" if broken else f"{path}: holds no row")
         return Glimpse(path, (), tuple(rows))
     from kengine.tasks.source import read_text
 

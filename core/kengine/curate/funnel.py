@@ -114,7 +114,12 @@ class Ledger:
     def settle(self, position: int) -> Funnel:
         """Count everything up to a position and give the funnel. Raises Unaccounted."""
         for stage, ahead in self._ahead.items():
+            step = self.funnel[stage]
             while ahead and ahead[0][0] <= position:
                 _, entered, left, lost, adds = ahead.popleft()
-                self.funnel.record(stage, entered, left, lost, adds)
+                if entered == left and not lost:
+                    step.entered += entered
+                    step.left += left
+                else:
+                    self.funnel.record(stage, entered, left, lost, adds)
         return self.funnel

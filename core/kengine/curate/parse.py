@@ -84,8 +84,8 @@ def _check(sample: Sample, section: Parse) -> Outcome:
     if not sample.code.strip():
         return drop(sample, "no_code", "its main file is empty")
     try:
-        sample.digest.encode()
-        sample.code.encode()
+        for file in sample.files:
+            file.text.encode()
     except UnicodeEncodeError:
         return drop(sample, "binary", "its text is not valid Unicode")
     if any("\r" in f.text or f.text.startswith("\ufeff") for f in sample.files):

@@ -168,4 +168,14 @@ def evolve(sample: Sample, **changes: Any) -> Sample:
     return made
 
 
+def make(values: Mapping[str, Any]) -> Sample:
+    """A sample from all of its fields by name. Raises TypeError for one too many or too few."""
+    if values.keys() != _FIELD_SET:
+        raise TypeError(f"not the fields of a sample: {', '.join(sorted(values.keys() ^ _FIELD_SET))}")
+    made = object.__new__(Sample)
+    made.__dict__.update(values)
+    return made
+
+
 _FIELDS = tuple(Sample.__dataclass_fields__)
+_FIELD_SET = frozenset(_FIELDS)

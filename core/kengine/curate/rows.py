@@ -5,12 +5,12 @@ Written by hand and not with `kengine.codec`: a corpus has a million of them, an
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from kengine import codec
-from kengine.curate.record import Judgement, Loss, Sample
+from kengine.curate import jsontext
+from kengine.curate.record import Judgement, Loss, Sample, make
 from kengine.errors import UsageError
 from kengine.model import KernelResources, SourceFile, Task
 
@@ -19,16 +19,21 @@ SCHEMA = "kengine.sample/1"
 
 _TEXTS = ("entry", "backend", "completion", "reasoning", "license", "model", "group", "parent")
 _MAPS = ("sampling", "labels", "claims")
-_encode = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode
 
 
-def encode(sample: Sample, task: str) -> str:
+def encode(sample: Sample, task: str) -> bytes:
     """A sample as one line of JSON; `task` is the digest of its task, "" for none. Defaults are left out."""
+    return jsontext.encode(to_row(sample, task))
+
+
+def to_row(sample: Sample, task: object) -> dict[str, Any]:
+    """A sample as a JSON object, with `task` in the place of its task."""
+    fields = sample.__dict__
     row: dict[str, Any] = {"uid": sample.uid, "source": sample.source, "origin": sample.origin}
     if task:
         row["task"] = task
     for name in _TEXTS:
-        value = getattr(sample, name)
+        value = fields[name]
         if value:
             row[name] = value
     if sample.files:
@@ -36,36 +41,35 @@ def encode(sample: Sample, task: str) -> str:
     if sample.prompt:
         row["prompt"] = sample.prompt
     for name in _MAPS:
-        value = getattr(sample, name)
+        value = fields[name]
         if value:
             row[name] = value
     if sample.judgements:
         row["judgements"] = [judgement_json(j) for j in sample.judgements]
     if sample.weight != 1.0:
         row["weight"] = sample.weight
-    return _encode(row)
+    return row
 
 
-def decode(text: str, find_task: Callable[[str], Task]) -> Sample:
+def decode(text: bytes, find_task: Callable[[str], Task]) -> Sample:
     """Read what `encode` wrote; `find_task` gives the task of a digest."""
-    return from_row(json.loads(text), find_task)
+    return from_row(jsontext.decode(text), find_task)
 
 
 def from_row(row: Mapping[str, Any], find_task: Callable[[str], Task]) -> Sample:
     """A sample from parsed JSON."""
     task = row.get("task")
-    return Sample(
-        uid=row["uid"],
-        source=row["source"],
-        origin=row["origin"],
-        task=find_task(task) if task else None,
-        files=tuple(SourceFile(path, text) for path, text in row.get("files", ())),
-        prompt=tuple(row.get("prompt", ())),
-        judgements=tuple(to_judgement(j) for j in row.get("judgements", ())),
-        weight=row.get("weight", 1.0),
-        **{name: row.get(name, "") for name in _TEXTS},
-        **{name: row.get(name, {}) for name in _MAPS},
-    )
+    given = {**_EMPTY, **row}
+    given["task"] = find_task(task) if task else None
+    given["files"] = tuple([SourceFile(path, text) for path, text in given["files"]])
+    given["prompt"] = tuple(given["prompt"])
+    given["judgements"] = tuple([to_judgement(j) for j in given["judgements"]])
+    return make(given)
+
+
+_EMPTY: Mapping[str, Any] = {
+    **dict.fromkeys(_TEXTS, ""), **dict.fromkeys(_MAPS, {}), "files": (), "prompt": (), "judgements": (), "weight": 1.0
+}  # fmt: skip
 
 
 def judgement_json(judgement: Judgement) -> dict[str, Any]:
@@ -84,27 +88,30 @@ def to_judgement(body: Mapping[str, Any]) -> Judgement:
     return Judgement(**given)
 
 
-def encode_loss(loss: Loss) -> str:
+def encode_loss(loss: Loss) -> bytes:
     """The parts of a loss that have no column of their own in the store."""
     body: dict[str, Any] = {"facets": loss.facets}
     if loss.judgements:
         body["judgements"] = [judgement_json(j) for j in loss.judgements]
-    return _encode(body)
+    return jsontext.encode(body)
 
 
-def decode_loss(uid: str, stage: str, reason: str, detail: str, group: str, body: str) -> Loss:
+def decode_loss(uid: str, stage: str, reason: str, detail: str, group: str, body: bytes) -> Loss:
     """A loss from its columns in the store."""
-    rest = json.loads(body)
+    rest = jsontext.decode(body)
     judgements = tuple(to_judgement(j) for j in rest.get("judgements", ()))
     return Loss(uid, reason, detail, stage, group, rest["facets"], judgements)
 
 
-def to_line(sample: Sample) -> str:
+def to_line(sample: Sample) -> bytes:
     """A sample with its whole task, for a file of samples that stands alone."""
-    row = json.loads(encode(sample, ""))
-    if sample.task is not None:
-        row["task"] = codec.to_json(sample.task)
-    return _encode({"schema": SCHEMA, **row})
+    return jsontext.encode(to_full_row(sample))
+
+
+def to_full_row(sample: Sample) -> dict[str, Any]:
+    """What `to_line` writes."""
+    task = codec.to_json(sample.task) if sample.task is not None else None
+    return {"schema": SCHEMA, **to_row(sample, task)}
 
 
 def from_line(row: Mapping[str, Any], where: str) -> Sample:

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Union, cast
 
+from kengine.curate import jsontext
 from kengine.errors import UsageError
 
 Row = Mapping[str, Any]
@@ -33,9 +34,10 @@ def read(path: Path) -> Iterator[tuple[int, Union[Row, Broken]]]:
         with _open(path) as file:
             begin = file.read(1 << 12).lstrip()
             file.seek(0)
-            if name.removesuffix(".gz").endswith(".json") and begin.startswith("["):
-                yield from _array(file, path)
-            elif name.removesuffix(".gz").endswith(".json") and not _is_lines(begin):
+            single = name.removesuffix(".gz").endswith(".json")
+            if single and begin.startswith(b"["):
+                yield from _array(io.TextIOWrapper(file, encoding="utf-8"), path)
+            elif single and not _is_lines(begin):
                 yield from _document(file, path)
             else:
                 yield from _lines(file)
@@ -52,41 +54,42 @@ def head(path: Path, count: int) -> list[Row]:
     return list(islice((row for _, row in islice(read(path), 100) if not isinstance(row, str)), count))
 
 
-def _open(path: Path) -> IO[str]:
+def _open(path: Path) -> IO[bytes]:
     if path.name.lower().endswith(".gz"):
-        # gzip cannot seek cheaply, but going back over the first 4 KiB is as good as free
-        return io.TextIOWrapper(cast("IO[bytes]", gzip.open(path, "rb")), encoding="utf-8")
-    return path.open(encoding="utf-8", newline="\n")
+        return cast("IO[bytes]", gzip.open(path, "rb"))
+    return path.open("rb")
 
 
-def _is_lines(begin: str) -> bool:
-    line, newline, rest = begin.partition("\n")
+def _is_lines(begin: bytes) -> bool:
+    line, newline, rest = begin.partition(b"\n")
     if not newline or not rest.strip():
         return False
     try:
-        return isinstance(json.loads(line), dict)
+        return isinstance(jsontext.decode(line), dict)
     except ValueError:
         return False
 
 
-def _lines(file: IO[str]) -> Iterator[tuple[int, Union[Row, Broken]]]:
+def _lines(file: IO[bytes]) -> Iterator[tuple[int, Union[Row, Broken]]]:
     number = 0
     while True:
         line = file.readline(_MAX_LINE)
         if not line:
             return
         number += 1
-        if len(line) == _MAX_LINE and not line.endswith("\n"):
-            while line and not line.endswith("\n"):
+        if len(line) == _MAX_LINE and not line.endswith(b"\n"):
+            while line and not line.endswith(b"\n"):
                 line = file.readline(_MAX_LINE)
             yield number, f"a line of more than {_MAX_LINE >> 20} MiB"
         elif line.strip():
             yield number, _parse(line)
 
 
-def _parse(line: str) -> Union[Row, Broken]:
+def _parse(line: bytes) -> Union[Row, Broken]:
     try:
-        row = json.loads(line)
+        row = jsontext.decode(line)
+    except UnicodeDecodeError as error:
+        return f"not UTF-8 text (byte 0x{error.object[error.start]:02x})"
     except ValueError as error:
         return f"not JSON: {error}"
     except RecursionError:
@@ -94,7 +97,7 @@ def _parse(line: str) -> Union[Row, Broken]:
     return row if isinstance(row, dict) else f"want an object, got {type(row).__name__}"
 
 
-def _document(file: IO[str], path: Path) -> Iterator[tuple[int, Union[Row, Broken]]]:
+def _document(file: IO[bytes], path: Path) -> Iterator[tuple[int, Union[Row, Broken]]]:
     """One object: a row, an object of rows by name (which becomes the key `_key`), or a table as columns."""
     try:
         value = json.load(file)

@@ -11,7 +11,18 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from kengine import __version__
-from kengine.model import Candidate, Capability, Environment, Stages, Status, Target, TargetInfo, Task, TaskView, Verdict
+from kengine.model import (
+    Candidate,
+    Capability,
+    Environment,
+    Stages,
+    Status,
+    Target,
+    TargetInfo,
+    Task,
+    TaskView,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from kengine.config import Plan

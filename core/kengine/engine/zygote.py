@@ -53,7 +53,8 @@ class Recipe:
     @property
     def key(self) -> str:
         """Equal for equal recipes."""
-        return json.dumps([self.role, self.target, self.module, self.preload, sorted(self.environ.items()), self.packages])
+        environ = sorted(self.environ.items())
+        return json.dumps([self.role, self.target, self.module, self.preload, environ, self.packages])
 
 
 class Zygote:

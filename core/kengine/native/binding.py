@@ -61,14 +61,14 @@ def plan(recipe: Recipe, source: str, dialect: str, arrays: Arrays) -> list[Step
 
 def bind_host(source: str, entry: str, recipe: Recipe, arrays: Arrays) -> tuple[Any, ...]:
     """Arguments of a host function that launches for itself, by its parameters. Raises CandidateFault."""
-    names = _Names(recipe, source, arrays)
+    names = _Names(recipe, source, arrays, entry)
     return _by_signature(entry, find_parameters(source, entry), names)
 
 
 class _Names:
     """Names of a block and their values; arrays have an extent for expressions beside them."""
 
-    def __init__(self, recipe: Recipe, source: str, arrays: Arrays) -> None:
+    def __init__(self, recipe: Recipe, source: str, arrays: Arrays, host: str = "") -> None:
         self.arrays: dict[str, Any] = {}
         self.values: dict[str, Any] = {}
         self.spare_inputs: list[Any] = []
@@ -79,10 +79,9 @@ class _Names:
             self.add(name.replace(".", "_"), value)
         if not recipe.inputs or not recipe.outputs:
             # Names that the kernels give to what they take: usable in expressions too.
-            for launch in recipe.launches:
-                if launch.args is None:
-                    self._adopt(find_parameters(source, launch.kernel) or ())
-                    break
+            functions = [launch.kernel for launch in recipe.launches if launch.args is None] or [host]
+            if functions[0]:
+                self._adopt(find_parameters(source, functions[0]) or ())
         for name, text in (recipe.sizes or {}).items():
             self.values[name] = _number(text, f"sizes.{name}", self.values)
 

@@ -66,12 +66,19 @@ class Recipe:
     flags: tuple[str, ...] = ()
 
 
-def read_recipe(options: Mapping[str, JsonValue], entry: str) -> Recipe:
-    """Read the block of a candidate. Raises CandidateFault (compile_failed) with the key and what is allowed."""
+def read_recipe(options: Mapping[str, JsonValue], entry: str, launches_itself: bool = False) -> Recipe:
+    """Read the block of a candidate. launches_itself: the entry is a host function, so that the block has no launches.
+
+    Raises CandidateFault (compile_failed) with the key and what is allowed.
+    """
     for key in options:
         if key not in _KEYS:
             _refuse(f"{key}: unknown key{suggest(key, _KEYS)}; a launch block has {', '.join(_KEYS)}")
-    if "launch" in options:
+    launches: tuple[Launch, ...] = ()
+    if launches_itself:
+        if clash := [key for key in (*_LAUNCH_KEYS, "launch") if key in options]:
+            _refuse(f"{clash[0]}: the entry {entry!r} is a host function, which launches for itself")
+    elif "launch" in options:
         tables = options["launch"]
         if not isinstance(tables, tuple) or not 0 < len(tables) <= MAX_LAUNCHES:
             _refuse(f"launch: want 1 to {MAX_LAUNCHES} [[launch]] tables")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any, Protocol
 
+from kengine.curate import jsontext
 from kengine.curate.table import parquet
 
 ROW_GROUP = 1000
 """Rows of a Parquet row group: small enough for viewers that read a whole group to show one row."""
-
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
 class File(Protocol):
@@ -32,11 +30,11 @@ class Lines:
 
     def __init__(self, path: Path) -> None:
         self.rows = 0
-        self._file: IO[str] = path.open("w", encoding="utf-8", newline="\n", buffering=1 << 20)
+        self._file: IO[bytes] = path.open("wb", buffering=1 << 20)
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Write one row."""
-        self._file.write(_encode(row) + "\n")
+        self._file.write(jsontext.encode(row) + b"\n")
         self.rows += 1
 
     def close(self) -> None:

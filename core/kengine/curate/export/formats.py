@@ -152,8 +152,7 @@ def _nemo_gym(sample: Sample, digest: str, section: Export) -> Row:
 
 
 def _samples(sample: Sample, digest: str, section: Export) -> Row:
-    row: Row = json.loads(rows.to_line(sample))
-    return row
+    return rows.to_full_row(sample)
 
 
 PROVENANCE: Mapping[str, Any] = {
