@@ -20,7 +20,8 @@ def test_an_error_inside_a_header_is_reported_where_the_candidate_led_there(faul
 
 def test_cuda_text_hears_what_differs(fault_of) -> None:
     fault = fault_of(
-        "#include <cuda_runtime.h>\n__global__ void k(float* y) {\n  y[0] = __shfl_down_sync(0xffffffff, y[0], 1);\n}\n",
+        "#include <cuda_runtime.h>\n__global__ void k(float* y) {\n"
+        "  y[0] = __shfl_down_sync(0xffffffff, y[0], 1);\n}\n",
         name="k.cu",
     )
     assert fault.status == "compile_failed" and fault.line == 3

@@ -49,8 +49,13 @@ def served():
     yield begin
     for process in begun:
         if process.poll() is None:
+            process.terminate()  # not killed: its folder under the temporary one is to go with it
+        try:
+            process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
             process.kill()
-        process.communicate(timeout=20)
+            process.communicate()
+            raise
     assert settled(before)
 
 

@@ -69,5 +69,5 @@ def test_its_kernels_are_the_reference(tmp_path, monkeypatch) -> None:
     (again,) = space["make_inputs"](7, "cpu", N=70)
     assert x.shape == (70,) and torch.equal(x, again)
     assert torch.equal(space["reference"](x), 3 * x)
-    with pytest.raises(TypeError, match="take x as torch.float32, not torch.float64"):
+    with pytest.raises(TypeError, match=r"take x as torch\.float32, not torch\.float64"):
         space["reference"](x.double())

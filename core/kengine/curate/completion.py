@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 PYTHON = frozenset({"python", "py", "python3", "triton", "nki", "tilelang", "gluon"})
 NATIVE = frozenset({"cuda", "cu", "hip", "cpp", "c++", "c", "cc"})
 
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[ \t]*([^\r\n]*?)[ \t]*\r?$", re.MULTILINE)
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([^\r\n]*?)[ \t]*\r?\Z")
 _THOUGHT = re.compile(r"<(think|thinking|reasoning|thought)>(.*?)(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _CLOSING = re.compile(r"</(think|thinking|reasoning|thought)>", re.IGNORECASE)
 _DEFINES = re.compile(r"^(?:def|class|async def)\s|^@|__global__", re.MULTILINE)
@@ -88,17 +89,34 @@ def split_thoughts(text: str) -> tuple[str, str, bool]:
 def read_blocks(text: str) -> tuple[list[Block], bool]:
     """Complete fenced blocks in order, and whether the last one never ends."""
     blocks: list[Block] = []
-    opening: re.Match[str] | None = None
-    for fence in _FENCE.finditer(text):
+    opening: tuple[str, str, int] | None = None
+    for start, mark, info, end in _fences(text):
         if opening is None:
-            if not (fence[1][0] == "`" and "`" in fence[2]):
-                opening = fence
-        elif fence[1].startswith(opening[1]) and not fence[2]:
-            tag = re.split(r"[\s{,:]", opening[2], maxsplit=1)[0].lower()
-            code = text[opening.end() + 1 : fence.start()].replace("\r\n", "\n")
+            if not (mark[0] == "`" and "`" in info):
+                opening = mark, info, end
+        elif mark.startswith(opening[0]) and not info:
+            tag = re.split(r"[\s{,:]", opening[1], maxsplit=1)[0].lower()
+            code = text[opening[2] + 1 : start]
+            code = code.replace("\r\n", "\n") if "\r" in code else code
             blocks.append(Block(tag, f"{code.rstrip()}\n" if code.strip() else ""))
             opening = None
     return blocks, opening is not None
+
+
+def _fences(text: str) -> Iterator[tuple[int, str, str, int]]:
+    """Lines that may open or close a block: where one begins, its mark, what follows the mark, and where it ends."""
+    at = 0
+    ticks, tildes = text.find("```"), text.find("~~~")
+    while ticks >= 0 or tildes >= 0:
+        found = min(n for n in (ticks, tildes) if n >= 0)
+        start = text.rfind("\n", 0, found) + 1
+        end = text.find("\n", found)
+        end = len(text) if end < 0 else end
+        line = _FENCE.match(text, start, end)
+        if line is not None:
+            yield start, line[1], line[2], end
+        at = end
+        ticks, tildes = text.find("```", at), text.find("~~~", at)
 
 
 def _choose(blocks: list[Block], native: bool | None) -> Block:

@@ -40,8 +40,15 @@ def decode(text: bytes | str) -> Any:
 
 def _is_finite(value: Any) -> bool:
     """Whether no number within is NaN or infinite."""
-    if isinstance(value, float):
-        return value - value == 0
-    if isinstance(value, dict):
-        return all(map(_is_finite, value.values()))
-    return all(map(_is_finite, value)) if isinstance(value, (list, tuple)) else True
+    pending = [value]
+    while pending:
+        each = pending.pop()
+        kind = type(each)
+        if kind is float:
+            if each - each != 0:
+                return False
+        elif kind is dict:
+            pending += [v for v in each.values() if type(v) is not str]
+        elif kind is list or kind is tuple:
+            pending += [v for v in each if type(v) is not str]
+    return True

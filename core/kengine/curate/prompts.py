@@ -32,25 +32,40 @@ def build(
     task = sample.task
     if task is None:
         raise ValueError(f"sample {sample.uid} has no task to ask for")
-    language = LANGUAGES.get(sample.backend, sample.backend or "GPU")
-    operator = sample.labels.get("operator") or task.name
-    lines = [_tag_line(sample, tags), f"Write a {language} kernel for the operator `{operator}`.", ""]
+    line = _tag_line(sample, tags)
+    operator, target = sample.labels.get("operator") or task.name, sample.labels.get("target")
+    key = (line, operator, target, sample.backend, reasoning)
+    known = _written.get(id(task))
+    if known is None or known[0] is not task:
+        if len(_written) > _KEPT:
+            _written.clear()
+        known = _written[id(task)] = (task, {})
+    text = known[1].get(key)
+    if text is None:
+        if len(known[1]) > _KEPT:
+            known[1].clear()
+        text = known[1][key] = _write(task, line, str(operator), target, sample.backend, reasoning)
+    user: Message = {"role": "user", "content": text}
+    return ({"role": "system", "content": system}, user) if system else (user,)
+
+
+_KEPT = 256
+_written: dict[int, tuple[Task, dict[tuple[object, ...], str]]] = {}
+"""Texts by task (a corpus has many samples of one) and by what else goes into them."""
+
+
+def _write(task: Task, line: str, operator: str, target: object, backend: str, reasoning: bool) -> str:
+    language = LANGUAGES.get(backend, backend or "GPU")
+    lines = [line, f"Write a {language} kernel for the operator `{operator}`.", ""]
     lines += ["Reference:", "```python", _BLOCK.sub("", task.source).strip(), "```", ""]
     if task.spec.cases:
-        lines += [
-            "It is checked on these inputs, among others:",
-            *(f"- {_describe(c)}" for c in task.spec.cases[:8]),
-            "",
-        ]
-    if sample.labels.get("target"):
-        lines += [f"Target: {sample.labels['target']}", ""]
+        lines += ["It is checked on these inputs, among others:", *(f"- {_describe(c)}" for c in task.spec.cases[:8]), ""]
+    if target:
+        lines += [f"Target: {target}", ""]
     lines += ["Constraints:", *(f"- {text}" for text in constraints(task)), ""]
-    lines.append(
-        ("First give the reasons for your design inside <think> and </think>, then answer" if reasoning else "Answer")
-        + " with one ```python block that defines " + _entry(task, sample.backend) + ", and nothing after it."
-    )  # fmt: skip
-    user: Message = {"role": "user", "content": "\n".join(lines).lstrip("\n")}
-    return ({"role": "system", "content": system}, user) if system else (user,)
+    first = "First give the reasons for your design inside <think> and </think>, then answer" if reasoning else "Answer"
+    lines.append(f"{first} with one ```python block that defines {_entry(task, backend)}, and nothing after it.")
+    return "\n".join(lines).lstrip("\n")
 
 
 def constraints(task: Task) -> list[str]:

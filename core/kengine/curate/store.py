@@ -32,7 +32,7 @@ CREATE TABLE IF NOT EXISTS tasks (digest TEXT PRIMARY KEY, record TEXT NOT NULL)
 CREATE TABLE IF NOT EXISTS segments (n INTEGER PRIMARY KEY, position INTEGER NOT NULL, rows INTEGER NOT NULL,
   done INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS losses (n INTEGER PRIMARY KEY, segment INTEGER NOT NULL, stage TEXT NOT NULL,
-  uid TEXT NOT NULL, reason TEXT NOT NULL, detail TEXT NOT NULL, grp TEXT NOT NULL, body TEXT NOT NULL);
+  uid TEXT NOT NULL, reason TEXT NOT NULL, detail TEXT NOT NULL, grp TEXT NOT NULL, body BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS funnel (segment INTEGER PRIMARY KEY, steps TEXT NOT NULL);
 """
 
@@ -73,7 +73,10 @@ class Store:
     def segment(self, n: int) -> Segment:
         """The n-th segment, created when it is not there."""
         with _disk(self.path):
-            self._db.execute(f"CREATE TABLE IF NOT EXISTS segment_{n} (n INTEGER PRIMARY KEY, sample TEXT NOT NULL)")
+            self._db.execute(
+                f"CREATE TABLE IF NOT EXISTS segment_{n} "
+                "(n INTEGER PRIMARY KEY, grp TEXT NOT NULL, sample BLOB NOT NULL)"
+            )
             self._db.execute("INSERT OR IGNORE INTO segments VALUES (?, 0, 0, 0)", (n,))
         return Segment(self, n)
 
@@ -166,6 +169,11 @@ class Segment:
             for last, text in page:
                 yield last, rows.decode(text, self.store.find_task)
 
+    def is_single_group(self) -> bool:
+        """Whether all samples are of one group."""
+        low, high = self._db.execute(f"SELECT min(grp), max(grp) FROM segment_{self.n}").fetchone()
+        return bool(low == high)
+
     def steps(self) -> Funnel:
         """The counts of this segment's stages so far."""
         row = self._db.execute("SELECT steps FROM funnel WHERE segment = ?", (self.n,)).fetchone()
@@ -189,10 +197,10 @@ class Segment:
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 texts = [
-                    (self.rows + i, rows.encode(s, self.store.put_task(s.task) if s.task is not None else ""))
+                    (self.rows + i, s.group, rows.encode(s, self.store.put_task(s.task) if s.task is not None else ""))
                     for i, s in enumerate(samples, 1)
                 ]
-                self._db.executemany(f"INSERT INTO segment_{self.n} VALUES (?, ?)", texts)
+                self._db.executemany(f"INSERT INTO segment_{self.n} VALUES (?, ?, ?)", texts)
                 self._db.executemany(
                     "INSERT INTO losses (segment, stage, uid, reason, detail, grp, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
                     [(self.n, x.stage, x.uid, x.reason, x.detail, x.group, rows.encode_loss(x)) for x in losses],

@@ -36,7 +36,7 @@ class KernelTask:
         self._programs: dict[tuple[str, ...], Program] = {}
 
     def make_inputs(self, seed: int, device: str, **params: Any) -> tuple[Any, ...]:
-        """Draw every input: normal values for floats, whole numbers from `low` to `high` (default 0 to 10) otherwise."""
+        """Draw every input: normal values for floats, else whole numbers from `low` (0) up to `high` (10)."""
         import torch
 
         draw = torch.Generator("cpu").manual_seed(seed)
@@ -52,7 +52,7 @@ class KernelTask:
         return tuple(made)
 
     def reference(self, *inputs: Any) -> Any:
-        """The outputs that the task's kernels compute. Raises TypeError for inputs of another dtype than the block's."""
+        """What the task's kernels compute. Raises TypeError for inputs of another dtype than the block's."""
         import torch
 
         for name, value in zip(self.inputs, inputs):

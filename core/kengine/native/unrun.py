@@ -63,7 +63,7 @@ def _collect(compile_unit: Compile, dialect: Dialect, how: str, name: str, *args
 def _sources(dialect: Dialect, how: str, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> SourceSet:
     from kengine.extension import sources
 
-    flags = {key: kwargs.get(key) for key in ("extra_cflags", "extra_cuda_cflags", "extra_ldflags")}
+    flags: dict[str, Any] = {key: kwargs.get(key) for key in ("extra_cflags", "extra_cuda_cflags", "extra_ldflags")}
     if how == "files":
         return sources.from_files(name, args[0] if args else kwargs.get("sources"), dialect=dialect, **flags)
     texts = [*args, None, None][:2]

@@ -16,8 +16,8 @@
     // N = 4097
     // ///
 
-Shapes of inputs are expressions over `params`; those of outputs over the inputs and `sizes`. The kernels run on the SIMT
-emulator in the judge: a task is trusted, like the Python of any other task.
+Shapes of inputs are expressions over `params`; those of outputs over the inputs and `sizes`. The kernels run on the
+SIMT emulator in the judge: a task is trusted, like the Python of any other task.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -34,8 +34,8 @@ def compile_candidate(
     details: dict[str, Any] = {}
     for inputs in samples:
         call = entry.bind(module, task, inputs, arrays.to_jax)
-        with patch.tracing(lowering=bool(platform)) as traced:
-            nbytes = _lower(call, platform) if platform else _trace(call)
+        with patch.tracing(lowering=bool(platform)) as (traced, refused):
+            nbytes = _lower(call, platform) if platform else _trace(call, refused)
         names.update(dict.fromkeys(traced))
         if platform:
             details["lowered_bytes"] = max(nbytes, details.get("lowered_bytes", 0))
@@ -45,21 +45,39 @@ def compile_candidate(
     return Artifact(target, tuple(map(KernelResources, names)), build=build, note=note, details=details)
 
 
-def _trace(call: entry.Call) -> int:
-    """Trace on the interpreter's target. A candidate that looks at values cannot be traced whole: its launch will tell."""
+def _trace(call: entry.Call, refused: Sequence[Exception]) -> int:
+    """Trace for the interpreter, which is where Pallas refuses a kernel.
+
+    What the code around it raises may be due to the tracing alone, for it may look at values: its launch will tell.
+    """
+    function, given = _of_arrays(call)
     try:
-        jax.eval_shape(call.function, *call.arguments)
-    except jax.errors.JAXTypeError:
-        pass
-    except Exception as error:
-        raise faults.explain(error, "compile_failed", "tracing the candidate") from error
+        jax.eval_shape(function, *given)
+    except Exception:
+        if refused:
+            raise faults.explain(refused[0], "compile_failed", "tracing a kernel") from refused[0]
     return 0
 
 
 def _lower(call: entry.Call, platform: str) -> int:
     """Lower for a chip, and say how large what came out is."""
+    function, given = _of_arrays(call)
     try:
-        exported = jax.export.export(jax.jit(call.function), platforms=[platform])(*call.arguments)
+        exported = jax.export.export(jax.jit(function), platforms=[platform])(*given)
     except Exception as error:
         raise faults.explain(error, "compile_failed", f"lowering for {platform}") from error
     return len(exported.mlir_module_serialized)
+
+
+def _of_arrays(call: entry.Call) -> tuple[Callable[..., Any], list[Any]]:
+    """The call as a function of its arrays alone: numbers and strings are what they are when a kernel is compiled."""
+    leaves, form = jax.tree_util.tree_flatten(call.arguments)
+    places = [n for n, leaf in enumerate(leaves) if isinstance(leaf, jax.Array)]
+
+    def function(*given: Any) -> Any:
+        mixed = list(leaves)
+        for place, value in zip(places, given):
+            mixed[place] = value
+        return call.function(*jax.tree_util.tree_unflatten(form, mixed))
+
+    return function, [leaves[n] for n in places]

@@ -18,15 +18,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.custom_batching import custom_vmap
 from jax.experimental import io_callback
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import tpu as pltpu
+from kengine.errors import CandidateFault
 from kengine.model import Launch, Mode
 
 CHECKED = pltpu.InterpretParams(out_of_bounds_reads="raise", uninitialized_memory="nan")
 """Memory of each kernel is simulated: an access outside it raises, and what nobody wrote is NaN."""
 
 _HOMES = ("jax.experimental.pallas", "jax._src.pallas.pallas_call")
+_OTHER_LAUNCHES = ("kernel", "core_map")
 
 
 class LaunchWithheld(RuntimeError):
@@ -34,12 +37,13 @@ class LaunchWithheld(RuntimeError):
 
 
 class _Session:
-    """How launches behave now, those that were seen, and whether kernels are only traced for a chip."""
+    """How launches behave now, those that were seen; which kernels were traced, which refused, and whether for a chip."""
 
     def __init__(self) -> None:
         self.mode = Mode.normal
         self.launches: list[Launch] = []
         self.traced: list[str] = []
+        self.refused: list[Exception] = []
         self.lowering = False
         self.lock = threading.Lock()
 
@@ -54,6 +58,10 @@ def install() -> None:
         module = importlib.import_module(name)
         if getattr(module, "pallas_call", None) is _original:
             module.pallas_call = pallas_call  # type: ignore[attr-defined]
+    for name in _OTHER_LAUNCHES:
+        function = getattr(pl, name, None)
+        if function is not None and not hasattr(function, "refuses"):
+            setattr(pl, name, _refuse(name, function))
 
 
 @contextmanager
@@ -67,11 +75,14 @@ def launching(mode: Mode) -> Iterator[list[Launch]]:
 
 
 @contextmanager
-def tracing(lowering: bool) -> Iterator[list[str]]:
-    """List the names of the kernels that are traced; with `lowering` they are left as they are, for a chip."""
-    _session.lowering, _session.traced = lowering, []
+def tracing(lowering: bool) -> Iterator[tuple[list[str], list[Exception]]]:
+    """List the names of the kernels that are traced, and what tracing one raised.
+
+    With `lowering` kernels are left as they are, for a chip.
+    """
+    _session.lowering, _session.traced, _session.refused = lowering, [], []
     try:
-        yield _session.traced
+        yield _session.traced, _session.refused
     finally:
         _session.lowering = False
 
@@ -88,14 +99,46 @@ def pallas_call(kernel: Callable[..., None], out_shape: Any, **options: Any) -> 
 
     def call(*arguments: Any) -> Any:
         _session.traced.append(name)
-        if _session.lowering:
-            return real(*arguments)
-        arguments = jax.tree_util.tree_map(jnp.asarray, arguments)
-        shapes = jax.eval_shape(interpreted, *arguments)
-        go = io_callback(functools.partial(_gate, name, grid), jax.ShapeDtypeStruct((), np.bool_))
-        return lax.cond(go, lambda a: interpreted(*a), lambda a: _untouched(a, shapes, aliases), arguments)
+        try:
+            if _session.lowering:
+                return real(*arguments)
+            return _gated(interpreted, name, grid, aliases)(*jax.tree_util.tree_map(jnp.asarray, arguments))
+        except Exception as error:
+            _session.refused.append(error)
+            raise
 
     return call
+
+
+def _gated(kernel: Callable[..., Any], name: str, grid: tuple[int, ...], aliases: dict[int, int]) -> Callable[..., Any]:
+    """The kernel behind the callback that decides. Under `jax.vmap` it is one launch with one more axis to its grid."""
+
+    @custom_vmap
+    def launch(*arguments: Any) -> Any:
+        shapes = jax.eval_shape(kernel, *arguments)
+        go = io_callback(functools.partial(_gate, name, grid), jax.ShapeDtypeStruct((), np.bool_))
+        return lax.cond(go, lambda a: kernel(*a), lambda a: _untouched(a, shapes, aliases), arguments)
+
+    @launch.def_vmap
+    def batched(size: int, mapped: Any, *arguments: Any) -> Any:
+        axes = jax.tree_util.tree_map(lambda is_mapped: 0 if is_mapped else None, tuple(mapped))
+        wide = _gated(jax.vmap(kernel, in_axes=axes, axis_size=size), name, (size, *grid), aliases)(*arguments)
+        return wide, jax.tree_util.tree_map(lambda _: True, wide)
+
+    return launch
+
+
+def _refuse(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A way of launching that the interpreter does not have: an honest `unsupported`, and as it was for a chip."""
+
+    @functools.wraps(function)
+    def refuse(*arguments: Any, **options: Any) -> Any:
+        if _session.lowering:
+            return function(*arguments, **options)
+        raise CandidateFault("unsupported", f"pallas:interpret launches by pallas_call; pl.{name} needs a chip")
+
+    refuse.refuses = True  # type: ignore[attr-defined]
+    return refuse
 
 
 def _gate(name: str, grid: tuple[int, ...]) -> Any:
@@ -115,7 +158,7 @@ def _untouched(arguments: Any, shapes: Any, aliases: dict[int, int]) -> Any:
     leaves, form = jax.tree_util.tree_flatten(shapes)
     filled = [_poison(leaf) for leaf in leaves]
     for source, target in aliases.items():
-        filled[target] = given[source]
+        filled[target] = jnp.broadcast_to(given[source], leaves[target].shape)
     return jax.tree_util.tree_unflatten(form, filled)
 
 

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from kengine.curate.export.formats import Row
 from kengine.curate.funnel import Funnel
+
+
+_COUNTED = ("backend", "operator", "level", "difficulty", "license", "source", "model", "verdict", "toolchain")
+_LISTED = ("targets", "compiled_for")
 
 
 @dataclass
@@ -16,25 +21,34 @@ class Tally:
 
     rows: Counter[tuple[str, str]] = field(default_factory=Counter)
     groups: dict[str, set[str]] = field(default_factory=dict)
-    facets: dict[str, Counter[str]] = field(default_factory=dict)
     seeds: set[str] = field(default_factory=set)
+    _kinds: Counter[tuple[Any, ...]] = field(default_factory=Counter)
 
     def add(self, row: Row, split: str, group: str) -> None:
         """One sample that is written; `row` is its provenance."""
         self.groups.setdefault(split, set()).add(group)
-        for name in ("backend", "operator", "level", "difficulty", "license", "source", "model", "verdict"):
-            if row[name]:
-                self.facets.setdefault(name, Counter())[row[name]] += 1
-        for name in ("targets", "compiled_for"):
-            self.facets.setdefault(name, Counter()).update(row[name])
-        self.facets.setdefault("toolchain", Counter())[row["toolchain"]] += 1
-        if len(self.seeds) < 100:
+        kind = (*[row[n] for n in _COUNTED], *[tuple(row[n]) for n in _LISTED])
+        self._kinds[kind] += 1
+        if row["seeds"] and len(self.seeds) < 100:
             self.seeds.update(row["seeds"])
+
+    def facets(self) -> dict[str, Counter[str]]:
+        """How often each value of each facet occurs."""
+        found: dict[str, Counter[str]] = {name: Counter() for name in (*_COUNTED, *_LISTED)}
+        for kind, count in self._kinds.items():
+            for name, value in zip(_COUNTED, kind):
+                if value or name == "toolchain":
+                    found[name][value] += count
+            for name, values in zip(_LISTED, kind[len(_COUNTED) :]):
+                for value in values:
+                    found[name][value] += count
+        return found
 
 
 def write(tally: Tally, funnel: Funnel, files: Mapping[tuple[str, str], str], title: str, description: str) -> str:
     """The text of README.md; `files` gives the path of each (format, split). Its head makes data sets loadable."""
-    licenses = sorted(tally.facets.get("license", {}))
+    facets = tally.facets()
+    licenses = sorted(facets["license"])
     lines = ["---", *_front_matter(licenses, files), "---", "", f"# {title or 'Kernel corpus'}", ""]
     lines += [description, ""] if description else []
     lines += ["Every row was read, judged and kept by `kengine curate`; nothing was kept without the reason below.", ""]
@@ -47,7 +61,7 @@ def write(tally: Tally, funnel: Funnel, files: Mapping[tuple[str, str], str], ti
     for name, head in (("backend", "Backends"), ("operator", "Operators"), ("level", "Levels"),
                        ("difficulty", "Difficulty"), ("license", "Licences"), ("source", "Sources"),
                        ("model", "Models")):  # fmt: skip
-        counts = tally.facets.get(name)
+        counts = facets[name]
         if counts:
             lines += [f"## {head}", "", f"| {name} | rows |", "|---|---:|"]
             lines += [f"| {_cell(k)} | {n:,} |" for k, n in counts.most_common(40)]
@@ -56,16 +70,16 @@ def write(tally: Tally, funnel: Funnel, files: Mapping[tuple[str, str], str], ti
                 lines += [f"| {len(counts) - 40} more | {rest:,} |"]
             lines += [""]
     lines += ["## How it was judged", ""]
-    lines += [f"- launched on {t}: {n:,} rows" for t, n in tally.facets.get("targets", Counter()).most_common()]
-    lines += [f"- compiled for {t}: {n:,} rows" for t, n in tally.facets.get("compiled_for", Counter()).most_common()]
-    if not tally.facets.get("targets"):
+    lines += [f"- launched on {t}: {n:,} rows" for t, n in facets["targets"].most_common()]
+    lines += [f"- compiled for {t}: {n:,} rows" for t, n in facets["compiled_for"].most_common()]
+    if not facets["targets"]:
         lines += ["- these rows were not judged"]
     lines += [f"- seeds follow from the salt {s}" for s in sorted(tally.seeds)[:20]]
     lines += [
         "",
         "## Toolchains",
         "",
-        *(f"- `{t}`: {n:,} rows" for t, n in tally.facets.get("toolchain", Counter()).most_common(10)),
+        *(f"- `{t}`: {n:,} rows" for t, n in facets["toolchain"].most_common(10)),
     ]
     return "\n".join(lines) + "\n"
 

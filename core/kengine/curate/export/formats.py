@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from kengine import codec
-from kengine.curate import prompts, rows
+from kengine.curate import jsontext, prompts, rows
 from kengine.curate.export.section import Export
-from kengine.curate.record import Message, Sample
+from kengine.curate.record import Judgement, Message, Sample
 from kengine.errors import UsageError
 from kengine.model import Task
 
@@ -20,12 +20,12 @@ _FENCES = {".cu": "cuda", ".cuh": "cuda", ".hip": "hip", ".cpp": "cpp", ".py": "
 
 @dataclass(frozen=True)
 class Format:
-    """How one format is written: the row of a sample, whether it has one row for each task instead, and its columns.
+    """How one format is written: the row of a sample (and its provenance), or one for each task, and the columns.
 
     schema: columns and their types by name, as `export.files` understands them.
     """
 
-    make: Callable[[Sample, str, Export], Row]
+    make: Callable[[Sample, Row, Export], Row]
     by_task: bool
     schema: Mapping[str, Any]
 
@@ -60,38 +60,52 @@ def answer(sample: Sample, section: Export) -> dict[str, str]:
 
 def provenance(sample: Sample, task_digest: str) -> Row:
     """Where a row comes from, what was found out about it, and how to find it out again."""
-    judgements = sample.judgements
-    speedups = [j.speedup for j in judgements if j.speedup is not None]
-    latencies = [j.latency_ns for j in judgements if j.latency_ns is not None]
-    labels = sample.labels
+    judgements, labels = sample.judgements, sample.labels
     facets = sample.facets()
-    return {
+    told = {
         "uid": sample.uid,
         "parent": sample.parent,
         "source": sample.source,
         "origin": sample.origin,
         "license": sample.license,
         "model": sample.model,
-        "task_name": sample.task.name if sample.task else "",
+        "task_name": facets["task"],
         "task_digest": task_digest,
         "candidate_digest": sample.digest,
         "backend": sample.backend,
-        "verdict": "unjudged" if not judgements else "passed" if sample.passed else judgements[-1].status,
-        "targets": [j.target for j in judgements],
-        "compiled_for": list(dict.fromkeys(t for j in judgements for t in j.compiled_for)),
-        "emulated": all(j.emulated for j in judgements) if judgements else None,
-        "seeds": list(dict.fromkeys(j.salt for j in judgements if j.salt)),
-        "toolchain": json.dumps({j.target: dict(j.versions) for j in judgements}, sort_keys=True),
-        "device": next((j.device for j in judgements if j.device), ""),
-        "speedup": min(speedups) if speedups else None,
-        "latency_ns": latencies[0] if latencies else None,
+        **_UNJUDGED,
         "operator": _text(labels.get("operator")),
         "category": _text(facets.get("category")),
         "level": _text(facets.get("level")),
         "difficulty": _text(labels.get("difficulty")),
         "variant": _text(labels.get("variant")),
         "weight": sample.weight,
-        "labels": json.dumps(labels, sort_keys=True),
+        "labels": jsontext.encode(labels).decode() if labels else "{}",
+    }
+    if judgements:
+        told |= _judged(judgements)
+    return told
+
+
+_UNJUDGED: Row = {
+    "verdict": "unjudged", "targets": [], "compiled_for": [], "emulated": None, "seeds": [], "toolchain": "{}", "device": "",
+    "speedup": None, "latency_ns": None,
+}  # fmt: skip
+
+
+def _judged(judgements: tuple[Judgement, ...]) -> Row:
+    speedups = [j.speedup for j in judgements if j.speedup is not None]
+    latencies = [j.latency_ns for j in judgements if j.latency_ns is not None]
+    return {
+        "verdict": next((j.status for j in reversed(judgements) if not j.passed), "passed"),
+        "targets": [j.target for j in judgements],
+        "compiled_for": list(dict.fromkeys(t for j in judgements for t in j.compiled_for)),
+        "emulated": all(j.emulated for j in judgements),
+        "seeds": list(dict.fromkeys(j.salt for j in judgements if j.salt)),
+        "toolchain": json.dumps({j.target: dict(j.versions) for j in judgements}, sort_keys=True),
+        "device": next((j.device for j in judgements if j.device), ""),
+        "speedup": min(speedups) if speedups else None,
+        "latency_ns": latencies[0] if latencies else None,
     }
 
 
@@ -99,19 +113,19 @@ def _text(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _messages(sample: Sample, digest: str, section: Export) -> Row:
+def _messages(sample: Sample, told: Row, section: Export) -> Row:
     flag = section.loss_flag
     asked = [{**m, flag: False} for m in ask(sample, section)]
     if section.reasoning == "field":
         asked = [{**m, "reasoning_content": ""} for m in asked]
-    return {"messages": [*asked, {**answer(sample, section), flag: True}], **provenance(sample, digest)}
+    return {"messages": [*asked, {**answer(sample, section), flag: True}], **told}
 
 
-def _pair(sample: Sample, digest: str, section: Export) -> Row:
-    return {"prompt": ask(sample, section), "completion": [answer(sample, section)], **provenance(sample, digest)}
+def _pair(sample: Sample, told: Row, section: Export) -> Row:
+    return {"prompt": ask(sample, section), "completion": [answer(sample, section)], **told}
 
 
-def _hf(sample: Sample, digest: str, section: Export) -> Row:
+def _hf(sample: Sample, told: Row, section: Export) -> Row:
     askable = bool(sample.prompt) or sample.task is not None
     return {
         "prompt": ask(sample, section)[-1]["content"] if askable else "",
@@ -121,7 +135,7 @@ def _hf(sample: Sample, digest: str, section: Export) -> Row:
         "completion": sample.completion,
         "reference": sample.task.source if sample.task else "",
         "judgements": json.dumps([rows.judgement_json(j) for j in sample.judgements]),
-        **provenance(sample, digest),
+        **told,
     }
 
 
@@ -129,29 +143,29 @@ def _task_text(task: Task | None) -> str:
     return codec.dumps(task) if task is not None else ""
 
 
-def _verl(sample: Sample, digest: str, section: Export) -> Row:
+def _verl(sample: Sample, told: Row, section: Export) -> Row:
     return {
         "prompt": ask(sample, section),
         "data_source": f"kengine/{sample.source}",
         "ability": "kernel",
         "reward_model": {"style": "kengine", "ground_truth": _task_text(sample.task)},
-        "extra_info": {"split": "", "index": 0, **provenance(sample, digest)},
+        "extra_info": {"split": "", "index": 0, **told},
     }
 
 
-def _slime(sample: Sample, digest: str, section: Export) -> Row:
-    return {"prompt": ask(sample, section), "label": _task_text(sample.task), "metadata": provenance(sample, digest)}
+def _slime(sample: Sample, told: Row, section: Export) -> Row:
+    return {"prompt": ask(sample, section), "label": _task_text(sample.task), "metadata": told}
 
 
-def _nemo_gym(sample: Sample, digest: str, section: Export) -> Row:
+def _nemo_gym(sample: Sample, told: Row, section: Export) -> Row:
     return {
         "responses_create_params": {"input": ask(sample, section)},
-        "verifier_metadata": {"task": _task_text(sample.task), **provenance(sample, digest)},
+        "verifier_metadata": {"task": _task_text(sample.task), **told},
         "agent_ref": {"type": "responses_api_agents", "name": "simple_agent"},
     }
 
 
-def _samples(sample: Sample, digest: str, section: Export) -> Row:
+def _samples(sample: Sample, told: Row, section: Export) -> Row:
     return rows.to_full_row(sample)
 
 

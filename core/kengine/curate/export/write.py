@@ -14,6 +14,7 @@ from kengine.curate.export.splits import Splits
 from kengine.curate.funnel import Funnel
 from kengine.curate.record import Loss, Sample
 from kengine.curate.stage import Context, Corpus, Stage
+from kengine.curate.store import Segment
 from kengine.errors import InfraError
 
 _MAX_REPEATS = 100
@@ -66,7 +67,7 @@ def export(
 def _write(
     corpus: Corpus, part: Path, section: Export, funnel: Funnel, losses: Iterable[Loss], seed: int
 ) -> card.Tally:
-    splits = Splits(section.splits, seed, (s.group for s in corpus))
+    splits = Splits(section.splits, seed, _is_single(corpus))
     tally = card.Tally()
     outputs: dict[tuple[str, str], files.File] = {}
     paths: dict[tuple[str, str], str] = {}
@@ -75,7 +76,8 @@ def _write(
     try:
         for sample, split in _placed(corpus, splits, section):
             digest = _digest(sample, digests)
-            tally.add(provenance(sample, digest), split, sample.group)
+            told = provenance(sample, digest)
+            tally.add(told, split, sample.group)
             for format in section.formats:
                 kind = FORMATS[format]
                 if kind.by_task and not _first(seen[format], f"{digest} {sample.backend}"):
@@ -85,7 +87,7 @@ def _write(
                     paths[key] = f"{format}/{split}.{section.kind(format)}"
                     (part / format).mkdir(exist_ok=True)
                     outputs[key] = files.create(part / paths[key], section.kind(format), _schema(format, section))
-                row = kind.make(sample, digest, section)
+                row = kind.make(sample, told, section)
                 if format == "verl":
                     row["extra_info"].update(split=split, index=outputs[key].rows)
                 outputs[key].add(row)
@@ -101,6 +103,15 @@ def _write(
     )
     _write_losses(part / "losses.jsonl", losses)
     return tally
+
+
+def _is_single(corpus: Corpus) -> bool:
+    """Whether all samples are of one group."""
+    if isinstance(corpus, Segment):
+        return corpus.is_single_group()
+    groups = (s.group for s in corpus)
+    first = next(groups, "")
+    return all(group == first for group in groups)
 
 
 def _placed(corpus: Iterable[Sample], splits: Splits, section: Export) -> Iterator[tuple[Sample, str]]:
