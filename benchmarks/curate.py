@@ -46,7 +46,9 @@ def write_rows(path: Path, count: int) -> None:
 def measure_rows(folder: Path, count: int) -> None:
     """Rows a second from source to corpus, and the memory that it takes."""
     write_rows(folder / "rows.jsonl", count)
-    text = f'[[source]]\npath = "rows.jsonl"\ntasks = {json.dumps(str(TASK.parent))}\n[export]\nformats = ["messages"]\n'
+    text = (
+        f'[[source]]\npath = "rows.jsonl"\ntasks = {json.dumps(str(TASK.parent))}\n[export]\nformats = ["messages"]\n'
+    )
     read = settings.parse(text, folder / "curate.toml")
     begun = time.perf_counter()
     result = pipeline.run(read)

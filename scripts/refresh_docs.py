@@ -1,7 +1,8 @@
 """Run the commands that documents show and put what they print in the place of what stands there.
 
 A block is refreshed when it opens with ```console and its first line is `$ kengine ...`; one that opens with
-```console device is left alone where there is no device. Usage: refresh_docs.py FILES...
+```console device is left alone where there is no device, and ```console MODULE where that module is not installed.
+Usage: refresh_docs.py FILES...
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 BLOCK = re.compile(r"^```console(?P<needs>[^\n]*)\n\$ (?P<command>kengine [^\n]*)\n(?P<output>.*?)^```$", re.M | re.S)
@@ -20,7 +22,10 @@ def refresh(text: str, cwd: Path) -> str:
     """Return the text of a document with every block brought up to date; commands run in `cwd`."""
 
     def replace(block: re.Match[str]) -> str:
-        if "device" in block["needs"] and shutil.which("nvidia-smi") is None:
+        needs = block["needs"].split()
+        if "device" in needs and shutil.which("nvidia-smi") is None:
+            return block[0]
+        if any(name != "device" and find_spec(name) is None for name in needs):
             return block[0]
         return f"```console{block['needs']}\n$ {block['command']}\n{run(block['command'], cwd)}```"
 

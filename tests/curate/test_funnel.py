@@ -34,7 +34,7 @@ def test_samples_that_vanish_or_appear_are_told() -> None:
 
 def test_a_ledger_counts_only_up_to_a_position() -> None:
     funnel = Funnel()
-    funnel["a"], funnel["b"]  # noqa: B018
+    funnel["a"], funnel["b"]
     ledger = Ledger(funnel)
     for position in (1, 2, 3):
         ledger.note("a", position, 1, 1, Counter(), False)

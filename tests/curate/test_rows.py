@@ -27,7 +27,7 @@ FULL = Sample(
 
 def test_a_sample_reads_back_equal_with_its_task_apart() -> None:
     text = rows.encode(FULL, TASK.digest)
-    assert "reference" not in text
+    assert b"reference" not in text
     assert rows.decode(text, lambda digest: {TASK.digest: TASK}[digest]) == FULL
 
 

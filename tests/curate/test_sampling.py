@@ -130,7 +130,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server():
-    pytest.importorskip("openai", reason="needs the openai client: pip install 'kernel-engine[teacher]'")
+    pytest.importorskip("openai", reason="needs the openai client: pip install 'kernel-engine[sampling]'")
     made = Server()
     thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()

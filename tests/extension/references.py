@@ -32,7 +32,9 @@ class Reference:
     tolerance: float = 1e-4
 
 
-def _of(function: Callable[..., Any], *inputs: Tensor, arguments: tuple[Any, ...] = (), tolerance: float = 1e-4) -> Reference:
+def _of(
+    function: Callable[..., Any], *inputs: Tensor, arguments: tuple[Any, ...] = (), tolerance: float = 1e-4
+) -> Reference:
     return Reference(Apply(function), inputs, arguments, tolerance)
 
 

@@ -183,3 +183,29 @@ def test_cuda_text_is_compiled_as_hip(build) -> None:
     void run(__nv_bfloat16* x, float* y, cudaStream_t s) { k<<<1, 64, 0, s>>>(x, y); cudaStreamSynchronize(s); }
     """
     assert build(text, name="k.cu").kernels() == ("k",)
+
+
+def test_a_rocm_that_does_not_know_the_chip(tmp_path, toolchain) -> None:
+    from kengine.errors import CandidateFault
+    from kengine.model import Candidate, SourceFile
+    from kengine.native.driver import Unit
+    from kengine.native.lines import locate
+    from kengine_hip import offline
+    from kengine_hip.offline import Offline
+    from kengine_hip.toolchain import Toolchain, pip_problem
+
+    old = tmp_path / "hipcc"
+    old.write_text("#!/bin/sh\necho \"clang: error: invalid target ID 'gfx942'; format is\" >&2\nexit 1\n")
+    old.chmod(0o755)
+    candidate = Candidate((SourceFile("k.hip", ADD),), "add", "hip")
+    rocm = Toolchain("rocm", (str(old),), None, "hipcc 5.2")
+    driver = Offline(CHIPS["gfx942"], rocm, candidate, tmp_path)
+    unit = Unit(ADD, "k.hip", locate(ADD, ADD))
+    if not pip_problem():
+        assert driver.build(unit).kernels() == ("add",) and driver.toolchain.kind == "pip"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(offline, "pip_problem", lambda: "no packages")
+        alone = Offline(CHIPS["gfx942"], rocm, candidate, tmp_path)
+        with pytest.raises(CandidateFault, match=r"hipcc 5\.2 cannot compile for gfx942") as caught:
+            alone.build(unit)
+    assert caught.value.status == "unsupported", "that is nothing against the candidate"

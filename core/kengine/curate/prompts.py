@@ -59,7 +59,11 @@ def _write(task: Task, line: str, operator: str, target: object, backend: str, r
     lines = [line, f"Write a {language} kernel for the operator `{operator}`.", ""]
     lines += ["Reference:", "```python", _BLOCK.sub("", task.source).strip(), "```", ""]
     if task.spec.cases:
-        lines += ["It is checked on these inputs, among others:", *(f"- {_describe(c)}" for c in task.spec.cases[:8]), ""]
+        lines += [
+            "It is checked on these inputs, among others:",
+            *(f"- {_describe(c)}" for c in task.spec.cases[:8]),
+            "",
+        ]
     if target:
         lines += [f"Target: {target}", ""]
     lines += ["Constraints:", *(f"- {text}" for text in constraints(task)), ""]

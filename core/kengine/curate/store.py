@@ -49,6 +49,7 @@ class Store:
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=NORMAL")
             self._db.execute("PRAGMA cache_size=-65536")
+            self._db.execute("PRAGMA wal_autocheckpoint=8000")
             self._db.executescript(_TABLES)
         except (OSError, sqlite3.Error) as error:
             raise UsageError(f"{folder}: cannot keep a run there: {error}") from error

@@ -102,7 +102,7 @@ class Endpoint:
         except ImportError:
             raise UsageError(
                 "asking an endpoint needs the openai client, which is not installed: "
-                "pip install 'kernel-engine[teacher]'; or replay completions from a file"
+                "pip install 'kernel-engine[sampling]'; or replay completions from a file"
             ) from None
         self._openai = openai
         self.model = model

@@ -6,11 +6,14 @@ missing can still say so.
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+from kengine.errors import KengineError
 
 if TYPE_CHECKING:
     from kengine.engine.engine import Engine
-    from kengine.errors import KengineError
     from kengine.model import Verdict
     from kengine.tasks import Item
 
@@ -21,9 +24,12 @@ def make_class() -> type:
     class KengineWorker:
         def start(self, recipe: dict[str, Any]) -> dict[str, Any]:
             """Build the engine and warm it up; the answer says what is installed here, or what went wrong."""
+            import threading
             from importlib import import_module
 
             self.engine: Any = None
+            self.closed = threading.Event()
+            self.slots = threading.Semaphore(recipe["slots"])
             where = {"node": import_module("ray").get_runtime_context().get_node_id()}
             try:
                 from kengine.engine import ray_actor
@@ -33,12 +39,18 @@ def make_class() -> type:
             return {**where, **answer}
 
         def verify(self, portion: bytes) -> bytes:
-            """Judge pickled items one after the other: pickled verdicts, or the KengineError that the engine raised."""
+            """Judge pickled items one after the other: pickled seconds and outcomes, see `verify` below."""
             import pickle
 
             from kengine.engine import ray_actor
 
-            return pickle.dumps([ray_actor.verify(self.engine, item) for item in pickle.loads(portion)])
+            items = pickle.loads(portion)
+            with self.slots:  # one more portion than there are slots waits here, so that none of them idles
+                return pickle.dumps(ray_actor.verify(self.engine, items))
+
+        def stay(self) -> None:
+            """Return when the actor is closed; this call ends with an error when the actor does."""
+            self.closed.wait()
 
         def processes(self) -> Any:
             """Process numbers by name."""
@@ -46,6 +58,7 @@ def make_class() -> type:
 
         def close(self) -> None:
             """End every process of the engine."""
+            self.closed.set()
             if self.engine is not None:
                 self.engine.close()
 
@@ -58,7 +71,6 @@ def start(recipe: dict[str, Any]) -> tuple[dict[str, Any], Engine | None]:
     from kengine import codec
     from kengine.config import Plan
     from kengine.engine.engine import Engine
-    from kengine.errors import KengineError
     from kengine.plugins import registry
 
     answer: dict[str, Any] = {"kengine": kengine.__version__, "backend": "", "error": None}
@@ -80,11 +92,16 @@ def start(recipe: dict[str, Any]) -> tuple[dict[str, Any], Engine | None]:
     return {**answer, "info": engine.info, "compile_for": engine.compile_for}, engine
 
 
-def verify(engine: Engine, item: Item) -> Verdict | KengineError:
-    """Judge one item. What kengine raises is returned: Ray would wrap a raised exception into one of its own."""
-    from kengine.errors import KengineError
+def verify(engine: Engine, items: Sequence[Item]) -> tuple[float, list[Verdict | KengineError]]:
+    """Judge items one after the other: the seconds that it took, and for each its verdict or what kengine raised.
 
-    try:
-        return engine.verify(item)
-    except KengineError as error:
-        return error
+    Raised here, Ray would wrap it into an exception of its own.
+    """
+    begun = time.monotonic()
+    outcomes: list[Verdict | KengineError] = []
+    for item in items:
+        try:
+            outcomes.append(engine.verify(item))
+        except KengineError as error:
+            outcomes.append(error)
+    return time.monotonic() - begun, outcomes

@@ -158,15 +158,14 @@ class Actors:
             )
 
     def _serve(self, actor: _Actor) -> None:
-        """One of an actor's slots: take what waits, have it judged, until the actor is lost."""
+        """Take what waits and have an actor judge it, until the actor is lost."""
         while portion := self._queue.take(actor.alive):
             self._send(actor, portion)
 
     def _send(self, actor: _Actor, portion: list[Ticket]) -> None:
-        begun = time.monotonic()
         try:
             items = pickle.dumps([ticket.item for ticket in portion])
-            outcomes = pickle.loads(self._ray.get(actor.handle.verify.remote(items)))
+            seconds, outcomes = pickle.loads(self._ray.get(actor.handle.verify.remote(items)))
         except (self._ray.exceptions.RayActorError, self._ray.exceptions.ObjectLostError) as error:
             problem = f"{actor.where} was lost: {_first_line(error)}"
             self._lose(actor, problem)
@@ -178,13 +177,20 @@ class Actors:
         except BaseException as error:
             self._queue.answer(portion, [error] * len(portion))
             return
-        self._queue.note(begun, len(portion))
+        self._queue.note(seconds / len(portion))
         broken = next((outcome for outcome in outcomes if isinstance(outcome, InfraError)), None)
         if broken is not None:
             # The engine there has tried thrice: the node is suspect, and must not draw in item after item.
             self._lose(actor, f"{actor.where}: {broken}")
         placed = (InfraError, PluginError)
         self._queue.answer(portion, [_place(o, actor.where) if isinstance(o, placed) else o for o in outcomes])
+
+    def _watch(self, actor: _Actor) -> None:
+        """Notice the loss of an actor also while it judges nothing."""
+        try:
+            self._ray.get(actor.handle.stay.remote())
+        except Exception as error:
+            self._lose(actor, f"{actor.where} was lost: {_first_line(error)}")
 
     def _lose(self, actor: _Actor, problem: str) -> None:
         """Do without an actor from now on, and have Ray place another where there is room."""
@@ -231,7 +237,8 @@ class Actors:
         )
         self._recipe["slots"] = self._slots
         self.workers = min(workers or self._count * self._slots, self._count * self._slots)
-        self.threads = min(PORTION * self.workers, self.workers + 64)
+        senders = self._count * (self._slots + 1)
+        self.threads = min(PORTION * senders, senders + 64)
 
     def _start_alone(self) -> _Actor:
         self._starting = 1
@@ -292,7 +299,7 @@ class Actors:
             num_cpus=self._lease.get("CPU", 0),
             num_gpus=self._lease.get("GPU", 0),
             resources=extra,
-            max_concurrency=self._slots + 1,
+            max_concurrency=self._slots + 3,  # the portion that waits, `stay`, and what else is asked meanwhile
             max_restarts=0,
             scheduling_strategy="SPREAD",
             enable_task_events=False,  # a third of what a call costs
@@ -325,7 +332,8 @@ class Actors:
             self._starting -= 1
             self._living.add(actor)
             self._change.notify_all()
-        for _ in range(self._slots):
+        threading.Thread(target=self._watch, args=(actor,), name="kengine-ray-watch", daemon=True).start()
+        for _ in range(self._slots + 1):
             threading.Thread(target=self._serve, args=(actor,), name="kengine-ray", daemon=True).start()
 
     def _fail(self, handle: Any, error: KengineError) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import deque
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Union
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 PORTION = 4
 """Most items that go to an actor with one call."""
 
-_PORTION_S = 0.2
+_PORTION_S = 0.4
 _LOSSES = 8
 
 
@@ -99,10 +98,10 @@ class Queue:
             else:
                 ticket.future.set_result(outcome)
 
-    def note(self, begun: float, count: int) -> None:
-        """Learn how long verdicts take, from a call that began at `begun` of `time.monotonic`."""
+    def note(self, seconds: float) -> None:
+        """Learn how long a verdict takes."""
         with self.change:
-            self._mean_s += 0.2 * ((time.monotonic() - begun) / count - self._mean_s)
+            self._mean_s += 0.2 * (seconds - self._mean_s)
 
     def fail_all(self, error: WorkerLost) -> None:
         """Answer everything that waits with one error."""

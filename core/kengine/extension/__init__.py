@@ -23,10 +23,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kengine.extension.failure import candidate_line
-    from kengine.extension.replacement import install
     from kengine.extension.builder import configure, current_settings, load, load_inline
+    from kengine.extension.failure import candidate_line
     from kengine.extension.module import Extension
+    from kengine.extension.replacement import install
     from kengine.extension.settings import Settings
     from kengine.extension.toolkit import warm
 

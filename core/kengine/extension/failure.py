@@ -27,7 +27,10 @@ _OURS = (
     r"(?:no matching function|no instance|could not convert|cannot convert|no match for|conversion from|ambiguous)[^\n]*(?:at::|c10::|torch::|light::|pybind11::)",
     r"no suitable (?:constructor|user-defined conversion|conversion function)[^\n]*(?:at::|c10::|light::|pybind11::)",
 )
-_ERROR = re.compile(r"^(?P<file>[^\s:(][^:(\n]*)(?::(?P<line>\d+)(?::\d+)?|\((?P<paren>\d+)\)): (?:fatal |catastrophic )?error:? (?P<text>.*)$", re.M)
+_ERROR = re.compile(
+    r"^(?P<file>[^\s:(][^:(\n]*)(?::(?P<line>\d+)(?::\d+)?|\((?P<paren>\d+)\)): (?:fatal |catastrophic )?error:? (?P<text>.*)$",
+    re.M,
+)
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,9 @@ def diagnose(log: str, sources: SourceSet) -> Diagnosis:
     if unit == BINDINGS:
         name = re.search(r"[‘'\"](\w+)[’'\"] was not declared", text)
         if name:
-            return Diagnosis("", 0, f"functions names '{name.group(1)}', which cpp_sources does not declare", log, False)
+            return Diagnosis(
+                "", 0, f"functions names '{name.group(1)}', which cpp_sources does not declare", log, False
+            )
         unit, line = "", 0
     elif unit not in known:
         near = re.search(r"(?:^|[\s/])(" + "|".join(map(re.escape, known)) + r")[:(](\d+)", log, re.M)
@@ -88,7 +93,9 @@ def diagnose_symbol(message: str, sources: SourceSet) -> Diagnosis | None:
         if uses:
             line = line_of(unit.text, uses[0])
             return Diagnosis(unit.filename, line, f"'{shown}' is declared but not defined", message, False)
-    return Diagnosis("", 0, f"'{shown}' is declared but not defined", message, shown.startswith(("at::", "c10::", "torch::")))
+    return Diagnosis(
+        "", 0, f"'{shown}' is declared but not defined", message, shown.startswith(("at::", "c10::", "torch::"))
+    )
 
 
 def demangle(symbol: str) -> str:

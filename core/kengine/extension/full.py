@@ -84,17 +84,30 @@ def _build(sources: SourceSet, settings: Settings, library: Path) -> None:
     settings.cache.mkdir(parents=True, exist_ok=True)
     glue = toolkit.glue_library(settings.shared)
     lib = toolkit.torch_folder() / "lib"
-    link = [f"-L{lib}", "-ltorch_python", "-ltorch", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{lib}", str(glue), f"-Wl,-rpath,{settings.shared}"]
+    link = [
+        f"-L{lib}",
+        "-ltorch_python",
+        "-ltorch",
+        "-ltorch_cpu",
+        "-lc10",
+        f"-Wl,-rpath,{lib}",
+        str(glue),
+        f"-Wl,-rpath,{settings.shared}",
+    ]
     with tempfile.TemporaryDirectory(dir=settings.cache) as name:
         folder = Path(name)
         out = folder / "extension.so"
         if settings.mode == "emulated":
             objects = light.compile_all(sources, folder, lambda unit, place: _emulated(unit, sources, settings, place))
-            flags = Mode(settings.lanes, settings.dialect == "hip", settings.check, False).link_flags(toolchain.runtime_library(settings.shared))
+            flags = Mode(settings.lanes, settings.dialect == "hip", settings.check, False).link_flags(
+                toolchain.runtime_library(settings.shared)
+            )
             run([*find_compiler().command, *objects, "-o", str(out), *link, *flags, "-lc"], folder)
         else:
             kit = nvcc.find_toolkit()
-            objects = light.compile_all(sources, folder, lambda unit, place: _native(unit, sources, settings, kit, place))
+            objects = light.compile_all(
+                sources, folder, lambda unit, place: _native(unit, sources, settings, kit, place)
+            )
             own = [f for f in sources.link_flags if f.startswith(("-l", "-L", "-Wl,"))]
             link += ["-lc10_cuda", "-ltorch_cuda"] if (lib / "libtorch_cuda.so").exists() else []
             run([*find_compiler().command, "-shared", *objects, "-o", str(out), *link, *own, *kit.link_flags()], folder)
@@ -102,7 +115,12 @@ def _build(sources: SourceSet, settings: Settings, library: Path) -> None:
 
 
 def _flags(settings: Settings, unit: Unit) -> list[str]:
-    mode = Mode(settings.lanes, settings.dialect == "hip", settings.check and unit.is_device, unit.is_device and has_volatile_code(unit.text))
+    mode = Mode(
+        settings.lanes,
+        settings.dialect == "hip",
+        settings.check and unit.is_device,
+        unit.is_device and has_volatile_code(unit.text),
+    )
     own = [f for f in mode.flags() if f != "-fvisibility=hidden"]
     if not unit.is_device:
         own = ["-O1" if f == "-O3" else f for f in own]

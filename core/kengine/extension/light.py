@@ -42,7 +42,18 @@ def build(sources: SourceSet, settings: Settings) -> Path:
             objects = compile_all(sources, folder, lambda unit, place: _emulated(unit, sources, settings, place))
             runtime = toolchain.runtime_library(settings.shared)
             flags = toolchain.Mode(settings.lanes, settings.dialect == "hip", settings.check, False).link_flags(runtime)
-            run([*find_compiler().command, *objects, "-o", str(out), str(glue), f"-Wl,-rpath,{settings.shared}", *flags], folder)
+            run(
+                [
+                    *find_compiler().command,
+                    *objects,
+                    "-o",
+                    str(out),
+                    str(glue),
+                    f"-Wl,-rpath,{settings.shared}",
+                    *flags,
+                ],
+                folder,
+            )
         else:
             kit = nvcc.find_toolkit()
             objects = compile_all(sources, folder, lambda unit, place: _native(unit, sources, settings, kit, place))
@@ -114,11 +125,7 @@ def _emulated(unit: Unit, sources: SourceSet, settings: Settings, place: Path) -
 
 # The parts of the standard library that every unit gets. A unit that names another part gets all of it.
 _COMMON = frozenset(
-    "min max vector string to_string runtime_error invalid_argument logic_error exception tuple make_tuple get tie pair make_pair move "
-    "forward swap optional nullopt make_optional array initializer_list numeric_limits int8_t int16_t int32_t int64_t uint8_t uint16_t "
-    "uint32_t uint64_t size_t ptrdiff_t sqrt exp log log2 abs fabs pow floor ceil round sin cos tanh isnan isinf fmax fmin is_same "
-    "is_same_v conditional_t enable_if_t decay_t remove_const_t remove_reference_t is_floating_point is_floating_point_v is_integral "
-    "is_integral_v true_type false_type integral_constant stringstream ostringstream memcpy memset printf snprintf".split()
+    ["min", "max", "vector", "string", "to_string", "runtime_error", "invalid_argument", "logic_error", "exception", "tuple", "make_tuple", "get", "tie", "pair", "make_pair", "move", "forward", "swap", "optional", "nullopt", "make_optional", "array", "initializer_list", "numeric_limits", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "size_t", "ptrdiff_t", "sqrt", "exp", "log", "log2", "abs", "fabs", "pow", "floor", "ceil", "round", "sin", "cos", "tanh", "isnan", "isinf", "fmax", "fmin", "is_same", "is_same_v", "conditional_t", "enable_if_t", "decay_t", "remove_const_t", "remove_reference_t", "is_floating_point", "is_floating_point_v", "is_integral", "is_integral_v", "true_type", "false_type", "integral_constant", "stringstream", "ostringstream", "memcpy", "memset", "printf", "snprintf"]
 )
 
 
@@ -141,7 +148,9 @@ def _omissions(unit: Unit) -> list[str]:
 def _native(unit: Unit, sources: SourceSet, settings: Settings, kit: nvcc.Toolkit, place: Path) -> list[str]:
     write_unit(unit, place, _prelude(unit, sources, _omissions(unit)), _text(unit, sources, unit.text))
     if unit.is_device:
-        command = nvcc.device_command(kit, settings.arch, sources.device_flags, [*toolkit.INCLUDE, *folders(unit, sources)])
+        command = nvcc.device_command(
+            kit, settings.arch, sources.device_flags, [*toolkit.INCLUDE, *folders(unit, sources)]
+        )
         return [*command, "-include", "prelude.h", "-c", "-x", "cu", unit.filename, "-o", "unit.o"]
     how = toolkit.host_unit(settings, kit.include)
     return [*find_compiler().command, *how.flags, *how.include, "-include", "prelude.h", *folders(unit, sources),

@@ -26,7 +26,9 @@ class Extension:
     object. program: the emulator's view of it (None on a device).
     """
 
-    def __init__(self, name: str, library: Path, path: Literal["light", "full"], reason: str, program: Program | None) -> None:
+    def __init__(
+        self, name: str, library: Path, path: Literal["light", "full"], reason: str, program: Program | None
+    ) -> None:
         self.__name__ = name
         self.__file__ = str(library)
         self.library, self.path, self.reason, self.program = library, path, reason, program
@@ -88,7 +90,9 @@ def open_program(library: Path, sources: SourceSet, settings: Settings) -> Progr
     runtime = toolchain.runtime_library(settings.shared)
     limits = settings.limits or DeviceLimits.of("gfx942" if settings.lanes == 64 else "sm_90")
     device = next((u for u in sources.units if u.is_device), sources.units[0])
-    program = Program(library, runtime, source=device.text, filename=device.filename, check=settings.check, limits=limits)
+    program = Program(
+        library, runtime, source=device.text, filename=device.filename, check=settings.check, limits=limits
+    )
     program.seconds = settings.launch_seconds
     return program
 
@@ -102,6 +106,7 @@ def emulate(function: Callable[..., Any], extension: Extension, settings: Settin
     @functools.wraps(function)
     def call(*args: Any, **keywords: Any) -> Any:
         runtime.set_limits(program.limits, settings.launch_seconds)
+        before = runtime.lib.simt_record_count()
         error: BaseException | None = None
         result = None
         try:
@@ -115,9 +120,9 @@ def emulate(function: Callable[..., Any], extension: Extension, settings: Settin
         fault = program.take_fault()
         if fault is not None:
             raise KernelFault(fault) from error
+        if runtime.mode == "raise" and runtime.lib.simt_record_count() > before:
+            raise refuse() from error
         if error is not None:
-            if runtime.mode == "raise":
-                raise refuse() from error
             raise error
         return result
 

@@ -49,14 +49,24 @@ def find_toolkit() -> Toolkit:
         tried += sorted(Path(folder).glob("cu*/bin/nvcc"), reverse=True)
     for nvcc in tried:
         root = nvcc.resolve().parent.parent
-        includes = [p for p in (root / "include", root / "targets/x86_64-linux/include") if (p / "cuda_runtime.h").exists()]
-        libraries = [p for p in (root / "lib64", root / "lib", root / "targets/x86_64-linux/lib") if list(p.glob("libcudart.so*"))]
+        includes = [
+            p for p in (root / "include", root / "targets/x86_64-linux/include") if (p / "cuda_runtime.h").exists()
+        ]
+        libraries = [
+            p
+            for p in (root / "lib64", root / "lib", root / "targets/x86_64-linux/lib")
+            if list(p.glob("libcudart.so*"))
+        ]
         if nvcc.exists() and includes and libraries:
             return Toolkit(nvcc, includes[0], libraries[0])
-    raise TargetUnavailable(f"no nvcc found (looked for {', '.join(map(str, tried))}); install the CUDA toolkit or set CUDA_HOME")
+    raise TargetUnavailable(
+        f"no nvcc found (looked for {', '.join(map(str, tried))}); install the CUDA toolkit or set CUDA_HOME"
+    )
 
 
-def device_command(toolkit: Toolkit, arch: str, candidate_flags: Sequence[str], include: Sequence[str], language: str = "c++17") -> list[str]:
+def device_command(
+    toolkit: Toolkit, arch: str, candidate_flags: Sequence[str], include: Sequence[str], language: str = "c++17"
+) -> list[str]:
     """nvcc with the candidate's flags; its choice of architecture and language wins, as it does with torch."""
     own_arch = any("arch" in f or "-gencode" in f for f in candidate_flags)
     own_language = any(f.startswith(("-std", "--std")) for f in candidate_flags)

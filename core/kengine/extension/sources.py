@@ -14,7 +14,7 @@ from kengine.simt.lexer import blank, closing, split_commas
 
 LARGEST_SOURCE = 8 << 20
 HOST_NAME, DEVICE_NAME = "cpp_sources.cpp", "cuda_sources.cu"
-BINDINGS = "(functions)"
+BINDINGS = "functions"  # the file name of the generated bindings in messages
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,9 @@ def from_inline(
     if device:
         runtime = ("hip/hip_runtime.h",) if dialect == "hip" else ("cuda.h", "cuda_runtime.h")
         units.append(Unit(DEVICE_NAME, device, True, ("torch/types.h", *runtime) if implicit else ()))
-    return _complete(name, units, bound, extra_cflags, extra_cuda_cflags, extra_ldflags, extra_include_paths, python_module)
+    return _complete(
+        name, units, bound, extra_cflags, extra_cuda_cflags, extra_ldflags, extra_include_paths, python_module
+    )
 
 
 def from_files(
@@ -157,7 +159,9 @@ def from_files(
         units.append(Unit(unique, text, is_device, folder=str(path.resolve().parent)))
     if not units:
         raise CandidateFault("compile_failed", "load() was given no source files")
-    return _complete(name, units, None, extra_cflags, extra_cuda_cflags, extra_ldflags, extra_include_paths, python_module)
+    return _complete(
+        name, units, None, extra_cflags, extra_cuda_cflags, extra_ldflags, extra_include_paths, python_module
+    )
 
 
 def _complete(

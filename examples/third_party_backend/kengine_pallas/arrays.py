@@ -1,9 +1,10 @@
-"""Arrays on their way in and out: the task's memory as JAX sees it, and JAX's results as the task's framework has it."""
+"""Arrays on their way in and out: the task's memory as JAX sees it, JAX's results as the task's framework has them."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from importlib import import_module
 from typing import Any
 
 import jax
@@ -25,8 +26,7 @@ def from_jax(value: Any, as_torch: bool) -> Any:
     """Replace every JAX array in a result by one of numpy or torch; containers and everything else stay."""
     if isinstance(value, jax.Array):
         if as_torch:
-            import torch
-
+            torch = import_module("torch")
             return torch.from_dlpack(value) if value.size else torch.from_numpy(np.array(value))
         return np.asarray(value)
     if type(value) is dict:

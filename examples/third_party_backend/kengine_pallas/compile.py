@@ -1,4 +1,4 @@
-"""Compile: execute the candidate's file, then trace its entry on the shapes of the samples, for a chip also lower it."""
+"""Compile: execute the candidate's file, trace its entry on the shapes of the samples, and lower it for a chip."""
 
 from __future__ import annotations
 

@@ -65,6 +65,17 @@ def candidate(x):
 
 _BODY = "    out[...] = x[...] + y[...]\n"
 
+# It writes each time round: a loop without any effect would be left out.
+_SPIN = """
+    def spin(n):
+        out[...] = x[...] + y[...]
+        return 0 * n
+
+    jax.lax.while_loop(lambda n: n >= 0, spin, 0)
+"""
+
+_POKE = "    ctypes.c_float.from_address(x.unsafe_buffer_pointer()).value = 0.5\n"
+
 
 def _change(text: str, old: str, new: str) -> str:
     assert old in text
@@ -79,25 +90,10 @@ KERNELS = {
     "out_of_bounds": Golden(
         _change(_ADD, _BODY, _BODY + "    out[0, :] = x[16 + pl.program_id(0), :]\n"), _ADD_TASK
     ),
-    "hang": Golden(
-        _change(
-            _ADD,
-            _BODY,
-            # It writes each time round: a loop without any effect would be left out.
-            "    def spin(n):\n" + "    " + _BODY + "        return 0 * n\n    jax.lax.while_loop(lambda n: n >= 0, spin, 0)\n",
-        ),
-        _ADD_TASK,
-    ),
+    "hang": Golden(_change(_ADD, _BODY, _SPIN), _ADD_TASK),
     "compile_error": Golden(_change(_ADD, "x[...] + y[...]", "x[...] + y[:, :7]"), _ADD_TASK),
     # JAX arrays cannot be written to, but their address can be had.
-    "mutates_input": Golden(
-        _change(
-            _ADD,
-            "    return out",
-            "    ctypes.c_float.from_address(jax.block_until_ready(x).unsafe_buffer_pointer()).value = 0.5\n    return out",
-        ),
-        _ADD_TASK,
-    ),
+    "mutates_input": Golden(_change(_ADD, "    return out", _POKE + "    return out"), _ADD_TASK),
     "empty_output": Golden(_change(_ADD, "return out", "return out[:0]"), _ADD_TASK),
 }
 """Each name of the kit; most are the first two with one thing changed."""

@@ -37,7 +37,7 @@ class LaunchWithheld(RuntimeError):
 
 
 class _Session:
-    """How launches behave now, those that were seen; which kernels were traced, which refused, and whether for a chip."""
+    """How launches behave now and which were seen; which kernels were traced and refused, and whether for a chip."""
 
     def __init__(self) -> None:
         self.mode = Mode.normal
@@ -113,19 +113,23 @@ def pallas_call(kernel: Callable[..., None], out_shape: Any, **options: Any) -> 
 def _gated(kernel: Callable[..., Any], name: str, grid: tuple[int, ...], aliases: dict[int, int]) -> Callable[..., Any]:
     """The kernel behind the callback that decides. Under `jax.vmap` it is one launch with one more axis to its grid."""
 
-    @custom_vmap
     def launch(*arguments: Any) -> Any:
         shapes = jax.eval_shape(kernel, *arguments)
         go = io_callback(functools.partial(_gate, name, grid), jax.ShapeDtypeStruct((), np.bool_))
         return lax.cond(go, lambda a: kernel(*a), lambda a: _untouched(a, shapes, aliases), arguments)
 
-    @launch.def_vmap
     def batched(size: int, mapped: Any, *arguments: Any) -> Any:
         axes = jax.tree_util.tree_map(lambda is_mapped: 0 if is_mapped else None, tuple(mapped))
         wide = _gated(jax.vmap(kernel, in_axes=axes, axis_size=size), name, (size, *grid), aliases)(*arguments)
         return wide, jax.tree_util.tree_map(lambda _: True, wide)
 
-    return launch
+    mapped_as_one: Any = custom_vmap(launch)
+    mapped_as_one.def_vmap(batched)
+
+    def call(*arguments: Any) -> Any:
+        return mapped_as_one(*arguments)
+
+    return call
 
 
 def _refuse(name: str, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -12,6 +12,7 @@ INTERPRET = Target("pallas", "interpret")
 PLATFORMS = {Target("pallas", "tpu"): "tpu", Target("pallas", "cuda"): "cuda"}
 """The chips' targets, and what JAX calls their platforms."""
 
+_BUILDS = {"tpu": "jax[tpu]", "cuda": "jax[cuda13]"}
 _ENVIRON = {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"}
 
 # Whether a kernel can be lowered for a chip that is not here depends on how jaxlib was built: lower one and see.
@@ -32,7 +33,7 @@ try:
             jax.export.export(call, platforms=[platform])(shape)
             answers[platform] = ""
         except Exception as error:
-            answers[platform] = str(error).splitlines()[0][:200]
+            answers[platform] = str(error).split(". ")[0][:200]
 except Exception as error:
     answers = {"jax": f"{type(error).__name__}: {error}"[:200]}
 print(json.dumps(answers))
@@ -84,7 +85,10 @@ def _lowering_problem(platform: str) -> str:
     answer = probe(f"import os; os.environ['JAX_PLATFORMS'] = 'cpu'\n{_LOWER}", timeout_s=60)
     if answer.problem:
         return f"JAX cannot be asked: {answer.problem}"
-    return str(answer.value.get("jax") or answer.value.get(platform, "JAX does not know this platform"))
+    if "jax" in answer.value:
+        return str(answer.value["jax"])
+    problem = answer.value[platform]
+    return f"jaxlib cannot lower for {platform} here ({problem}): pip install '{_BUILDS[platform]}'" if problem else ""
 
 
 def _versions() -> dict[str, str]:

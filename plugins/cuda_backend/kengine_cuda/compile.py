@@ -60,6 +60,9 @@ def _for_emulator(
     )
     open_session(candidate, view, target, driver, workdir, samples)
     found = [KernelResources(name, shared_bytes=m.static_shared(name)) for m in driver.modules for name in m.kernels()]
+    for extension in driver.extensions:
+        kernels = extension.program.kernels.values() if extension.program else ()
+        found += [KernelResources(kernel.name, shared_bytes=kernel.static_shared) for kernel in kernels]
     return Artifact(target, tuple(found), note="emulated; compiled for its companion chips beside it")
 
 

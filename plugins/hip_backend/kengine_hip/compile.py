@@ -87,7 +87,8 @@ def _offline(
     found, log = describe(driver)
     if not found:
         driver.notes.append("nothing was compiled for the device")
-    details: dict[str, JsonValue] = {"launches": tuple(dict.fromkeys(launches))[:50], "toolchain": toolchain.name}
+    shown = tuple(dict.fromkeys(launches))[:50]
+    details: dict[str, JsonValue] = {"launches": shown, "toolchain": driver.toolchain.name}
     return Artifact(target, found, log=log, note="; ".join(dict.fromkeys(driver.notes)), details=details)
 
 

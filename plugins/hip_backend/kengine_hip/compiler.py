@@ -29,6 +29,7 @@ _LIBCXX = tuple(
     )
 )  # fmt: skip
 _COMMON = ("-O3", "-std=c++17", "-w", "-fno-color-diagnostics", "-ferror-limit=20", "-fmacro-backtrace-limit=1")
+_NO_CHIP = re.compile(r"error: (invalid target ID|unknown target CPU|cannot find ROCm device library for)[^\n]*")
 _WAVES = re.compile(r"^\s*\.amdhsa_kernel (\S+)|^; Occupancy: (\d+)", re.MULTILINE)
 
 
@@ -38,6 +39,10 @@ class Refused(Exception):
     def __init__(self, log: str) -> None:
         super().__init__("compilation failed")
         self.log = log
+
+
+class ChipUnknown(Exception):
+    """The compiler of this machine cannot compile for the chip; it says nothing about the source."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +71,7 @@ def compile_source(
 ) -> CodeObject:  # fmt: skip
     """Compile for one chip. `folder` is private and writable; `options` are the compiler's own.
 
-    Raises Refused, with lines of `text` under `filename`.
+    Raises Refused, with lines of `text` under `filename`; ChipUnknown when the compiler does not know the chip.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as temporary:
@@ -76,10 +81,15 @@ def compile_source(
         source.write_text(text, encoding="utf-8", errors="surrogateescape")
         if toolchain.kind == "rocm":
             out = place / "out.co"
-            command = [*toolchain.command, "-x", "hip", f"--offload-arch={chip.arch}", "--cuda-device-only",
-                       "--no-gpu-bundle-output", *_COMMON, *_more(around), *options, filename, "-o",
-                       str(out)]  # fmt: skip
-            _run(command, source.parent)
+            # A bundle of one code object; reading it looks inside.
+            command = [*toolchain.command, "--genco", f"--offload-arch={chip.arch}", *_COMMON, *_more(around), *options]
+            command += ["-include", "hip/hip_runtime.h", "-x", "hip", filename, "-o", str(out)]
+            try:
+                _run(command, source.parent)
+            except Refused as refusal:
+                if problem := _NO_CHIP.search(refusal.log):
+                    raise ChipUnknown(f"{toolchain.name} cannot compile for {chip.arch}: {problem[0]}") from None
+                raise
             return CodeObject(out.read_bytes(), {})
         return _by_parts(toolchain, chip, filename, options, place, folder, around)
 

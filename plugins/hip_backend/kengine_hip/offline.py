@@ -18,11 +18,11 @@ from kengine.pretence import Figures
 from kengine_hip import code_object, diagnostics, occupancy, source
 from kengine_hip.chips import Chip
 from kengine_hip.code_object import KernelCode
-from kengine_hip.compiler import CodeObject, Refused, Surroundings, compile_source
+from kengine_hip.compiler import ChipUnknown, CodeObject, Refused, Surroundings, compile_source
 from kengine_hip.demangle import demangle
 from kengine_hip.figures import figures_of
 from kengine_hip.options import device_options
-from kengine_hip.toolchain import Toolchain
+from kengine_hip.toolchain import Toolchain, pip_problem, pip_toolchain
 
 if TYPE_CHECKING:
     from kengine.extension.sources import SourceSet
@@ -64,6 +64,8 @@ class Offline:
         except Refused as refusal:
             fault = diagnostics.explain(refusal.log, unit, self.chip, self.candidate.main.path)
             raise observe.current().failed(fault) from None
+        except ChipUnknown as problem:
+            raise observe.current().failed(CandidateFault("unsupported", str(problem))) from None
         module = OfflineModule(self.chip, unit, code_object.read_kernels(compiled.data), compiled.waves, compiled.data)
         self.modules.append(module)
         return module
@@ -113,8 +115,18 @@ class Offline:
             return compiled
 
     def _compile_text(self, text: str, unit: Unit, headers: tuple[str, ...]) -> CodeObject:
+        try:
+            return self._compile_with(self.toolchain, text, unit, headers)
+        except ChipUnknown:
+            # An older ROCm; the packages know every chip.
+            if pip_problem():
+                raise
+            self.toolchain = pip_toolchain()
+            return self._compile_with(self.toolchain, text, unit, headers)
+
+    def _compile_with(self, toolchain: Toolchain, text: str, unit: Unit, headers: tuple[str, ...]) -> CodeObject:
         return compile_source(
-            self.toolchain, self.chip, text, unit.filename, device_options(unit.options, self.workdir),
+            toolchain, self.chip, text, unit.filename, device_options(unit.options, self.workdir),
             self.workdir / ".kengine" / "hip",
             Surroundings(bool(headers) or source.needs_standard(text), source.is_cuda(unit.text), headers),
         )  # fmt: skip

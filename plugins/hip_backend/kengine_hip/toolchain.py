@@ -73,8 +73,14 @@ def find_toolchain() -> Toolchain:
         raise ToolchainMissing("no hipcc on PATH, in ROCM_PATH or /opt/rocm")
     if problem:
         raise ToolchainMissing(problem)
+    return pip_toolchain()
+
+
+def pip_toolchain() -> Toolchain:
+    """The way by pip packages. Raises ToolchainMissing."""
     libraries = find_libraries()
-    assert libraries is not None
+    if libraries is None or _zig() is None:
+        raise ToolchainMissing(pip_problem())
     folder, package = libraries
     name = f"clang of ziglang {_version('ziglang')}, device library of {package} {_version(package)}"
     return Toolchain("pip", (str(_zig()), "clang"), folder, name)

@@ -10,7 +10,6 @@ from typing import Any
 from kengine.curate.export.formats import Row
 from kengine.curate.funnel import Funnel
 
-
 _COUNTED = ("backend", "operator", "level", "difficulty", "license", "source", "model", "verdict", "toolchain")
 _LISTED = ("targets", "compiled_for")
 

@@ -17,7 +17,9 @@ from kengine.tasks.source import read_text
 CASES = 6
 """Sample inputs of an operator that become cases."""
 
-_TASK = '''import torch
+_TASK = '''import functools
+
+import torch
 
 OPERATOR = torch.ops.aten.{op}.{overload}
 
@@ -31,27 +33,55 @@ def _positional(args, kwargs):
     return tuple(values)
 
 
-def make_inputs(seed, device, sample=0):
-    from torch.testing._internal.common_methods_invocations import op_db
+@functools.lru_cache
+def _op_db():
+    """What torch tests its operators with; () without the package expecttest, which that needs."""
+    try:
+        from torch.testing._internal.common_methods_invocations import op_db
+    except ImportError:
+        return ()
+    return tuple(op_db)
 
+
+def _from_torch(device):
+    """The sample inputs that torch tests the operator with."""
+    infos = [info for info in _op_db() if info.name in {names!r} or info.aten_name in {names!r}]
+    for info in infos[:1]:
+        dtype = torch.float32 if torch.float32 in info.dtypes else sorted(info.dtypes, key=str)[0]
+        for made in info.sample_inputs(device, dtype, requires_grad=False):
+            yield _positional((made.input, *made.args), made.kwargs)
+
+
+def _from_schema(device):
+    """Inputs by the types of the operator's arguments: tensors of a few shapes, defaults, small numbers."""
+    for shape in ((8, 16), (33,), (4, 5, 6), (1, 7), (2, 3, 4, 5), (64, 64)):
+        values = []
+        for argument in OPERATOR._schema.arguments:
+            kind = str(argument.type)
+            if kind == "Tensor":
+                values.append(torch.randn(shape, device=device))
+            elif argument.has_default_value():
+                values.append(argument.default_value)
+            elif kind == "List[Tensor]":
+                values.append([torch.randn(shape, device=device) for _ in range(2)])
+            else:
+                values.append({{"int": 0, "float": 0.5, "number": 2, "bool": False, "List[int]": [0]}}.get(kind))
+        yield tuple(values)
+
+
+def make_inputs(seed, device, sample=0):
     torch.manual_seed(seed)
-    infos = [info for info in op_db if info.name in {names!r} or info.aten_name in {names!r}]
-    if not infos:
-        raise ValueError("torch has no sample inputs for {op}.{overload}")
-    dtype = torch.float32 if torch.float32 in infos[0].dtypes else sorted(infos[0].dtypes, key=str)[0]
     fitting = []
-    for made in infos[0].sample_inputs(device, dtype, requires_grad=False):
-        values = _positional((made.input, *made.args), made.kwargs)
+    for values in list(_from_torch(device)) or _from_schema(device):
         try:
-            OPERATOR(*values[: len([a for a in OPERATOR._schema.arguments if not a.kwarg_only])],
-                     **{{a.name: v for a, v in zip(OPERATOR._schema.arguments, values) if a.kwarg_only}})
-        except (RuntimeError, TypeError, ValueError):
+            reference(*values)
+        except (RuntimeError, TypeError, ValueError, IndexError):
             continue
         fitting.append(values)
         if len(fitting) > sample:
             return values
     if not fitting:
-        raise ValueError("no sample input of torch fits {op}.{overload}")
+        raise ValueError("no sample input fits {op}.{overload}")
     return fitting[sample % len(fitting)]
 
 

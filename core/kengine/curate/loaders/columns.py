@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -97,9 +98,12 @@ def text(row: Mapping[str, Any], *keys: str, required: bool = True) -> str:
     """The first of these fields that holds text. Raises RowError naming the field."""
     for key in keys:
         value = row.get(key)
-        if isinstance(value, str) and value.strip():
-            return value
-        if value is not None and not isinstance(value, str):
+        if value is None:
+            continue
+        if isinstance(value, str):
+            if value and not value.isspace():
+                return value
+        else:
             raise RowError("malformed_row", f"field {key!r}: want text, got {type(value).__name__}")
     if required:
         raise RowError("no_code", f"no text in the field {' or '.join(map(repr, keys))}")
@@ -108,10 +112,12 @@ def text(row: Mapping[str, Any], *keys: str, required: bool = True) -> str:
 
 def plain(row: Mapping[str, Any], *keys: str) -> dict[str, Any]:
     """These fields of a row, without those that are missing or no finite JSON value."""
-    from math import isfinite
-
-    found = {k: row[k] for k in keys if row.get(k) is not None}
-    return {k: v for k, v in found.items() if isinstance(v, (str, bool, int)) or (isinstance(v, float) and isfinite(v))}
+    found = {}
+    for key in keys:
+        value = row.get(key)
+        if value is not None and (isinstance(value, (str, int)) or (isinstance(value, float) and isfinite(value))):
+            found[key] = value
+    return found
 
 
 def license_of(row: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from kengine.curate import rows, taskbook
 from kengine.curate.format import Glimpse, Loader, NearMiss
 from kengine.curate.loaders.columns import RowError, RowFormat, attempt, license_of, plain, text
 from kengine.curate.record import Message, Outcome, Sample
-from kengine.model import JsonValue, SourceFile
+from kengine.model import JsonValue, SourceFile, Task
 from kengine.tasks.source import read_text
 
 _CODE = ("code", "kernel", "candidate")
@@ -26,6 +26,9 @@ _SAMPLING = (
     "prompt_tokens",
     "completion_tokens",
 )
+_SAMPLING_SET = frozenset(_SAMPLING)
+_CLAIMS = ("id", "speedup", "correct", "runtime")
+_CLAIMS_SET = frozenset(_CLAIMS)
 
 
 def recognise(glimpse: Glimpse) -> list[Loader | NearMiss]:
@@ -45,38 +48,46 @@ def _sample(row: Mapping[str, Any], origin: str) -> Sample:
 
 
 def _row(row: Mapping[str, Any], origin: str) -> Sample:
-    given = row.get("task")
-    labels: dict[str, JsonValue] = {k: row[k] for k in ("operator", "category", "level", "difficulty") if k in row}
-    task = None
-    if isinstance(given, Mapping):
-        given = given.get("source") or given.get("text")
-    reference = row.get("reference") if given is None else given
-    if isinstance(reference, str) and "\n" in reference:
-        task = taskbook.make(reference, text(row, "task_name", "name", required=False) or "task",
-                             level=row.get("level"), category=text(row, "category", required=False))  # fmt: skip
-    elif isinstance(reference, str) and reference:
-        labels["task"] = reference
-    elif reference is not None:
-        raise RowError("malformed_row", f"field 'task': want text, got {type(reference).__name__}")
+    labels: dict[str, JsonValue] = plain(row, "operator", "category", "level", "difficulty")
+    task = _task(row, labels)
     prompt, said = _messages(row)
     code = text(row, *_CODE, required=False)
-    completion = said or text(row, *_WRITTEN, required=False)
+    completion = "" if code else said or text(row, *_WRITTEN, required=False)
     if not code and not completion:
         named = next((k for k in (*_CODE, *_WRITTEN, "messages") if k in row), None)
-        raise RowError(
-            "no_code",
-            f"the field {named!r} is empty" if named else f"no text in any of {', '.join((*_CODE, *_WRITTEN))}",
-        )
-    suffix = {"cuda": ".cu", "hip": ".hip"}.get(text(row, "language", required=False), ".py")
-    file = text(row, "file", "path", required=False) or f"candidate{suffix}"
-    files = (SourceFile(PurePath(file).name, code),) if code else ()
+        every = ", ".join((*_CODE, *_WRITTEN))
+        raise RowError("no_code", f"the field {named!r} is empty" if named else f"no text in any of {every}")
+    files: tuple[SourceFile, ...] = ()
+    if code:
+        suffix = {"cuda": ".cu", "hip": ".hip"}.get(text(row, "language", required=False), ".py")
+        file = text(row, "file", "path", required=False) or f"candidate{suffix}"
+        files = (SourceFile(PurePath(file).name, code),)
     return Sample(
         "", "", origin, task, files=files, entry=text(row, "entry", required=False), labels=labels,
-        backend=text(row, "backend", required=False), prompt=prompt, completion="" if code else completion,
+        backend=text(row, "backend", required=False), prompt=prompt, completion=completion,
         reasoning=text(row, "reasoning", "reasoning_content", "thinking", required=False), license=license_of(row),
-        model=text(row, "model", required=False), sampling=plain(row, *_SAMPLING),
-        claims=plain(row, "id", "speedup", "correct", "runtime"),
+        model=text(row, "model", required=False), sampling=plain(row, *_SAMPLING) if row.keys() & _SAMPLING_SET else {},
+        claims=plain(row, *_CLAIMS) if row.keys() & _CLAIMS_SET else {},
     )  # fmt: skip
+
+
+def _task(row: Mapping[str, Any], labels: dict[str, JsonValue]) -> Task | None:
+    """The task whose text a row holds; one that it names goes into the labels, to be found later."""
+    given = row.get("task")
+    if isinstance(given, Mapping):
+        given = given.get("source") or given.get("text")
+    if given is None:
+        given = row.get("reference")
+    if isinstance(given, str) and "\n" in given:
+        name = text(row, "task_name", "name", required=False) or "task"
+        level = labels.get("level")
+        return taskbook.make(given, name, level=level if type(level) is int else None,
+                             category=text(row, "category", required=False))  # fmt: skip
+    if isinstance(given, str) and given:
+        labels["task"] = given
+    elif given is not None:
+        raise RowError("malformed_row", f"field 'task': want text, got {type(given).__name__}")
+    return None
 
 
 def _messages(row: Mapping[str, Any]) -> tuple[tuple[Message, ...], str]:

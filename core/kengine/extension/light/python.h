@@ -137,7 +137,7 @@ struct dict : object {
   struct slot {
     PyObject* dict;
     object key;
-    template <class T> slot& operator=(T&& v) { ::light::py_set_item(dict, key.ptr(), cast(std::forward<T>(v)).ptr()); return *this; }
+    template <class T> slot& operator=(T&& v) { ::light::py_set_item(dict, key.ptr(), ::pybind11::cast(std::forward<T>(v)).ptr()); return *this; }
     operator object() const { return steal(::light::py_item(dict, key.ptr())); }
     template <class T> T cast() const { return steal(::light::py_item(dict, key.ptr())).template cast<T>(); }
   };

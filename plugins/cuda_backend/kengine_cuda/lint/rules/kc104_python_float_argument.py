@@ -39,8 +39,22 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
         if len(call.args) == 3 and all(isinstance(a, ast.Tuple) for a in call.args[:2]):
             arguments = call.args[2]
             for item in arguments.elts if isinstance(arguments, (ast.Tuple, ast.List)) else ():
-                if isinstance(source.names.fold(item), float):
+                if _is_float(source, item):
                     yield hit(item, "a Python float is passed as a double; write cupy.float32(...)")
+
+
+def _is_float(source: SourceTree, node: ast.expr) -> bool:
+    """Whether an expression is a float in the text, or a name at the top of the file for one."""
+    if isinstance(node, ast.UnaryOp):
+        node = node.operand
+    if isinstance(node, ast.Name):
+        values = [
+            statement.value
+            for statement in source.tree.body
+            if isinstance(statement, ast.Assign) and any(getattr(t, "id", "") == node.id for t in statement.targets)
+        ]
+        return len(values) == 1 and isinstance(values[0], ast.Constant) and isinstance(values[0].value, float)
+    return isinstance(node, ast.Constant) and isinstance(node.value, float)
 
 
 RULE = Rule("KC104", "python-float-argument", "warn", check, __doc__)
