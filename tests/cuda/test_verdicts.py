@@ -173,9 +173,19 @@ def test_a_kernel_that_does_nothing_and_a_wrapper_that_does_it_all(verify) -> No
 
 @chips
 def test_what_only_the_chips_compiler_refuses(verify) -> None:
-    verdict = verify(change(RAW, 'r"""\n', 'r"""\n#include <vector>\n'))
+    text = change(RAW, 'extern "C"', 'float same(float v) { return v; }\nextern "C"').replace("x[i] *", "same(x[i]) *")
+    verdict = verify(text)
     assert verdict.status is Status.compile_failed and verdict.message.startswith("cuda:sm_90: ")
-    assert "vector" in verdict.message and verdict.line == 6
+    assert "same" in verdict.message and "same(x[i])" in text.split("\n")[verdict.line - 1]
+
+
+def test_the_option_that_turns_checks_off() -> None:
+    from kengine.cli.options import merge_plan
+
+    assert merge_plan(Plan(), no_check=True).sanitize is False and merge_plan(Plan(), no_check=None).sanitize is True
+    with Engine(target="cuda:cpu", compile_for=(), plan=Plan(sanitize=False), workers=1) as engine:
+        verdict = engine.verify(tasks.parse(RAW, "k.py", task_text=TASK))
+    assert verdict.passed and verdict.stages.launch.details["checked"] == 0
 
 
 @chips

@@ -68,34 +68,63 @@ def get_init_inputs(features=40):
 RULE = "#" * 146
 SOURCES = {
     "ai-cuda-engineer": (
-        {"a.jsonl": [{"Op_Name": "1_Scale", "Level_ID": 1, "CUDA_Code": "PYBIND11_MODULE", "PyTorch_Code_Functional": FUNCTIONAL}]},
+        {
+            "a.jsonl": [
+                {
+                    "Op_Name": "1_Scale",
+                    "Level_ID": 1,
+                    "CUDA_Code": "PYBIND11_MODULE",
+                    "PyTorch_Code_Functional": FUNCTIONAL,
+                }
+            ]
+        },
         "def candidate(x, weight):\n    return product(x, weight)\n",
     ),
     "robust-kbench": (
-        {"scale/func_forward.py": FUNCTIONAL.replace("module_fn", "forward_fn"),
-         "scale/config_forward.json": {"multi_input_configs": [{"rows": 2}, {"rows": 5}]}},
+        {
+            "scale/func_forward.py": FUNCTIONAL.replace("module_fn", "forward_fn"),
+            "scale/config_forward.json": {"multi_input_configs": [{"rows": 2}, {"rows": 5}]},
+        },
         "def candidate(x, weight):\n    return product(x, weight)\n",
     ),
     "tritonbench-t": (
-        {"scaled.py": "import torch\n\n\ndef scaled(input, other, *, alpha=1):\n    return input * other * alpha\n\n" + RULE
-         + "\ndef test_scaled():\n    r = {}\n    a = torch.tensor([1.0, 2.0, 3.0], device='cuda')\n    r['test_case_1'] = scaled(a, a)\n"
-           "    r['test_case_2'] = scaled(a, a + 1, alpha=3)\n    return r\n\ntest_results = test_scaled()\n"},
+        {
+            "scaled.py": "import torch\n\n\ndef scaled(input, other, *, alpha=1):\n    return input * other * alpha\n\n"
+            + RULE
+            + "\ndef test_scaled():\n    r = {}\n    a = torch.tensor([1.0, 2.0, 3.0], device='cuda')\n"
+            "    r['test_case_1'] = scaled(a, a)\n"
+            "    r['test_case_2'] = scaled(a, a + 1, alpha=3)\n    return r\n\ntest_results = test_scaled()\n"
+        },
         "def candidate(input, other, alpha):\n    return product(input, other, alpha)\n",
     ),
     "gpu-mode": (
-        {"p/task.yml": "lang: py\ntests:\n  - {size: 70, seed: 1}\n  - {size: 33, seed: 2}\n",
-         "p/task.py": "from typing import TypeVar\ninput_t = TypeVar('input_t')\n",
-         "p/reference.py": "import torch\nfrom task import input_t\n\n\ndef ref_kernel(data: input_t):\n    x, w = data\n    return x * w\n\n\n"
-                           "def generate_input(size, seed):\n    g = torch.Generator(device='cuda').manual_seed(seed)\n"
-                           "    return tuple(torch.randn(size, generator=g, device='cuda') for _ in range(2))\n"},
+        {
+            "p/task.yml": "lang: py\ntests:\n  - {size: 70, seed: 1}\n  - {size: 33, seed: 2}\n",
+            "p/task.py": "from typing import TypeVar\ninput_t = TypeVar('input_t')\n",
+            "p/reference.py": "import torch\nfrom task import input_t\n\n\n"
+            "def ref_kernel(data: input_t):\n    x, w = data\n    return x * w\n\n\n"
+            "def generate_input(size, seed):\n    g = torch.Generator(device='cuda').manual_seed(seed)\n"
+            "    return tuple(torch.randn(size, generator=g, device='cuda') for _ in range(2))\n",
+        },
         "def candidate(data):\n    x, w = data\n    return product(x, w)\n",
     ),
     "flashinfer-bench": (
-        {"d.jsonl": [
-            {"name": "mul", "op_type": "mul", "axes": {"n": {"type": "var"}, "h": {"type": "const", "value": 8}},
-             "inputs": {"x": {"shape": ["n", "h"], "dtype": "float32"}, "w": {"shape": ["n", "h"], "dtype": "float32"}},
-             "outputs": {"y": {"shape": ["n", "h"], "dtype": "float32"}}, "reference": "def run(x, w):\n    return x * w\n"},
-            {"definition": "mul", "workload": {"axes": {"n": 5}, "uuid": "u", "inputs": {"x": {"type": "random"}}}}]},
+        {
+            "d.jsonl": [
+                {
+                    "name": "mul",
+                    "op_type": "mul",
+                    "axes": {"n": {"type": "var"}, "h": {"type": "const", "value": 8}},
+                    "inputs": {
+                        "x": {"shape": ["n", "h"], "dtype": "float32"},
+                        "w": {"shape": ["n", "h"], "dtype": "float32"},
+                    },
+                    "outputs": {"y": {"shape": ["n", "h"], "dtype": "float32"}},
+                    "reference": "def run(x, w):\n    return x * w\n",
+                },
+                {"definition": "mul", "workload": {"axes": {"n": 5}, "uuid": "u", "inputs": {"x": {"type": "random"}}}},
+            ]
+        },
         "def candidate(x, w):\n    return product(x, w)\n",
     ),
     "backendbench": (
@@ -104,15 +133,27 @@ SOURCES = {
         "    return product(x.expand(shape).contiguous(), w)\n",
     ),
     "kernelbook": (
-        {"k.jsonl": [{
-            "entry_point": "Scale", "repo_name": "a/b", "uuid": 1, "module_name": "Scale", "triton_code": "class ScaleNew: ...",
-            "python_code": "import torch\n\n\nclass Scale(torch.nn.Module):\n    def __init__(self, by):\n        super().__init__()\n"
-                           "        self.by = by\n\n    def forward(self, x, w):\n        return x * w * self.by\n\n\ndef get_inputs():\n"
-                           "    return [torch.rand([4, 4]), torch.rand([4, 4])]\n\n\ndef get_init_inputs():\n    return [[], {'by': 3.0}]\n"}]},
+        {
+            "k.jsonl": [
+                {
+                    "entry_point": "Scale",
+                    "repo_name": "a/b",
+                    "uuid": 1,
+                    "module_name": "Scale",
+                    "triton_code": "class ScaleNew: ...",
+                    "python_code": "import torch\n\n\nclass Scale(torch.nn.Module):\n"
+                    "    def __init__(self, by):\n        super().__init__()\n"
+                    "        self.by = by\n\n    def forward(self, x, w):\n        return x * w * self.by\n\n\n"
+                    "def get_inputs():\n"
+                    "    return [torch.rand([4, 4]), torch.rand([4, 4])]\n\n\n"
+                    "def get_init_inputs():\n    return [[], {'by': 3.0}]\n",
+                }
+            ]
+        },
         "class ModelNew(torch.nn.Module):\n    def __init__(self, arguments, keywords):\n        super().__init__()\n"
         "        self.by = keywords['by']\n\n    def forward(self, x, w):\n        return product(x, w, self.by)\n",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")

@@ -82,7 +82,11 @@ def test_what_a_table_must_say(tmp_path) -> None:
         run(Augment(reasoning="ask"), [], tmp_path)
     with pytest.raises(UsageError, match="which names none"):
         run(Augment(variants=1), [], tmp_path, reject=Reject())
-    for given, said in (({"reasoning": "x"}, "reasoning: 'x'"), ({"variants": -1}, "variants: want 0 to 100"),
-                        ({"dtypes": ("float12",)}, "dtypes: 'float12' is not known"), ({"targets": ("x",)}, "targets: ")):  # fmt: skip
+    for given, said in (
+        ({"reasoning": "x"}, "reasoning: 'x'"),
+        ({"variants": -1}, "variants: want 0 to 100"),
+        ({"dtypes": ("float12",)}, "dtypes: 'float12' is not known"),
+        ({"targets": ("x",)}, "targets: "),
+    ):
         with pytest.raises(UsageError, match=said):
             replace(Augment(), **given)

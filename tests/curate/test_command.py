@@ -10,7 +10,15 @@ from kengine.curate.settings import STAGES
 from toy_items import GOOD
 from toy_items import TASK as TOY
 
-TOML = '[[source]]\npath = "rows.jsonl"\ntasks = "tasks"\n[reject]\ntargets = ["toy:cpu"]\n[export]\nsplits = { train = 1.0 }\n'
+TOML = """
+[[source]]
+path = "rows.jsonl"
+tasks = "tasks"
+[reject]
+targets = ["toy:cpu"]
+[export]
+splits = { train = 1.0 }
+"""
 BAD = GOOD.replace("x[rows] + y[rows]", "x[rows]")
 
 
@@ -19,8 +27,11 @@ def folder(write, monkeypatch):
     def fenced(code: str) -> str:
         return f"```python\n{code}```"
 
-    rows = [{"completion": fenced(GOOD), "task": "add", "backend": "toy"}, {"completion": fenced(BAD), "task": "add", "backend": "toy"},
-            {"completion": "no", "task": "add", "backend": "toy"}]  # fmt: skip
+    rows = [
+        {"completion": fenced(GOOD), "task": "add", "backend": "toy"},
+        {"completion": fenced(BAD), "task": "add", "backend": "toy"},
+        {"completion": "no", "task": "add", "backend": "toy"},
+    ]
     folder = write({"rows.jsonl": rows, "tasks/add.py": TOY, "curate.toml": TOML})
     monkeypatch.chdir(folder)
     return folder
@@ -80,7 +91,7 @@ def test_a_stage_alone_writes_to_stdout(folder, capsys) -> None:
         (["curate", "curate.toml", "--out", "x"], "--out is for a stage that stands alone"),
         (["curate", "parse", "rows.jsonl", "-o", "rows.jsonl/x"], "cannot be written"),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_is_one_clear_line(folder, capsys, arguments, said) -> None:
     assert cli.run(arguments) == 2
     lines = capsys.readouterr().err.splitlines()

@@ -19,17 +19,38 @@ from kengine.errors import UsageError
 from kengine.model import SourceFile, Task, TaskSpec
 
 TASKS = [
-    Task(f"t{n}", "function", f"def reference(x):\n    return x + {n}\n\n\ndef make_inputs(seed, device):\n    return (1,)\n",
-         spec=TaskSpec(level=n % 3)) for n in range(20)
-]  # fmt: skip
-JUDGED = Judgement("triton:interpret", "passed", True, salt="ab" * 16, versions={"triton": "3.9"}, speedup=1.5, latency_ns=900,
-                   compiled_for=("triton:interpret", "triton:sm_90"))  # fmt: skip
+    Task(
+        f"t{n}",
+        "function",
+        f"def reference(x):\n    return x + {n}\n\n\ndef make_inputs(seed, device):\n    return (1,)\n",
+        spec=TaskSpec(level=n % 3),
+    )
+    for n in range(20)
+]
+JUDGED = Judgement(
+    "triton:interpret",
+    "passed",
+    True,
+    salt="ab" * 16,
+    versions={"triton": "3.9"},
+    speedup=1.5,
+    latency_ns=900,
+    compiled_for=("triton:interpret", "triton:sm_90"),
+)
 
 
 def sample(n: int, **given) -> Sample:
     task = TASKS[n % len(TASKS)]
-    fields = {"task": task, "group": task.digest, "backend": "triton", "license": "MIT", "reasoning": "because",
-              "labels": {"operator": f"op{n % 2}"}, "judgements": (JUDGED,), **given}  # fmt: skip
+    fields = {
+        "task": task,
+        "group": task.digest,
+        "backend": "triton",
+        "license": "MIT",
+        "reasoning": "because",
+        "labels": {"operator": f"op{n % 2}"},
+        "judgements": (JUDGED,),
+        **given,
+    }
     return Sample(f"s:{n}", "s", f"f:{n}", files=(SourceFile("candidate.py", f"x = {n}\n"),), **fields)
 
 
@@ -132,7 +153,11 @@ def test_parquet_formats(tmp_path) -> None:
     verl = tables["verl"][2]
     assert codec.loads(verl["reward_model"]["ground_truth"], Task) == TASKS[2]
     assert (verl["data_source"], verl["ability"], verl["extra_info"]["index"], verl["extra_info"]["split"]) == (
-        "kengine/s", "kernel", 2, "train")  # fmt: skip
+        "kengine/s",
+        "kernel",
+        2,
+        "train",
+    )
     assert verl["prompt"][0]["role"] == "user" and verl["extra_info"]["license"] == "MIT"
     gym = tables["nemo-gym"][0]
     assert codec.loads(gym["verifier_metadata"]["task"], Task) == TASKS[0]
@@ -147,8 +172,11 @@ def test_splits_are_by_task_and_stay_when_a_corpus_grows(tmp_path) -> None:
     write(tmp_path, [sample(n) for n in range(60)], section)
 
     def where() -> dict[str, str]:
-        return {row["task_digest"]: split for split in section.splits
-                for row in lines(tmp_path / f"corpus/messages/{split}.jsonl")}  # fmt: skip
+        return {
+            row["task_digest"]: split
+            for split in section.splits
+            for row in lines(tmp_path / f"corpus/messages/{split}.jsonl")
+        }
 
     first = where()
     assert len(first) == 20 and set(first.values()) == {"train", "validation"}
@@ -216,10 +244,16 @@ def test_columns_are_those_of_the_schema(tmp_path) -> None:
 
 
 def test_what_a_table_must_say() -> None:
-    for given, said in (({"formats": ("x",)}, "formats: 'x' is not known"), ({"splits": {"a": 0.5}}, "add up to 0.5"),
-                        ({"splits": {"a b": 1.0}}, "name is that of a file"), ({"splits": {}}, "want shares"),
-                        ({"files": "csv"}, "files: 'csv'"), ({"folder": "../x"}, "folder: want the name"),
-                        ({"reasoning": "x"}, "reasoning: 'x'"), ({"weights": "x"}, "weights: 'x'")):  # fmt: skip
+    for given, said in (
+        ({"formats": ("x",)}, "formats: 'x' is not known"),
+        ({"splits": {"a": 0.5}}, "add up to 0.5"),
+        ({"splits": {"a b": 1.0}}, "name is that of a file"),
+        ({"splits": {}}, "want shares"),
+        ({"files": "csv"}, "files: 'csv'"),
+        ({"folder": "../x"}, "folder: want the name"),
+        ({"reasoning": "x"}, "reasoning: 'x'"),
+        ({"weights": "x"}, "weights: 'x'"),
+    ):
         with pytest.raises(UsageError, match=said):
             Export(**given)
 
@@ -229,8 +263,12 @@ def chatml(messages) -> str:
 
 
 def test_only_tokens_of_flagged_messages_count() -> None:
-    messages = [{"role": "user", "content": "ab", "train": False}, {"role": "assistant", "content": "cd", "train": True},
-                {"role": "user", "content": "ef", "train": False}, {"role": "assistant", "content": "gh", "train": True}]  # fmt: skip
+    messages = [
+        {"role": "user", "content": "ab", "train": False},
+        {"role": "assistant", "content": "cd", "train": True},
+        {"role": "user", "content": "ef", "train": False},
+        {"role": "assistant", "content": "gh", "train": True},
+    ]
     ids, mask = mask_tokens(messages, chatml, lambda text: [ord(c) for c in text])
     assert "".join(map(chr, ids)) == chatml(messages)
     assert "".join(chr(i) for i, counts in zip(ids, mask) if counts) == "cd<|end|>gh<|end|>"

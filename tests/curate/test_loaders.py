@@ -109,25 +109,48 @@ def test_kernelbench_and_multikernelbench_files(write, outcomes) -> None:
 
 
 def test_cuda_agent_ops(write, outcomes) -> None:
-    write({"o.jsonl": [{"ops": ["torch.add", "torch.relu"], "data_source": "torch#2", "code": MODULE},
-                       {"ops": 3, "data_source": "torch#2", "code": MODULE}]})  # fmt: skip
+    write(
+        {
+            "o.jsonl": [
+                {"ops": ["torch.add", "torch.relu"], "data_source": "torch#2", "code": MODULE},
+                {"ops": 3, "data_source": "torch#2", "code": MODULE},
+            ]
+        }
+    )
     made, loss = outcomes("o.jsonl")
     assert made.labels == {"operator": "torch.add+torch.relu", "level": 2} and made.license == "CC-BY-4.0"
     assert loss.reason == "malformed_row" and "'ops'" in loss.detail
 
 
 KERNELBOOK = {
-    "entry_point": "Scale", "original_triton_code": "", "python_code": MODULE.replace("class Model(", "class Scale("),
-    "triton_code": NEW.replace("ModelNew", "ScaleNew"), "repo_name": "a/b", "module_name": "Scale", "synthetic": False,
-    "uuid": 7, "licenses": ["MIT"], "stars": 3, "sha": "x", "repo_link": "https://example.org/a/b",
-}  # fmt: skip
+    "entry_point": "Scale",
+    "original_triton_code": "",
+    "python_code": MODULE.replace("class Model(", "class Scale("),
+    "triton_code": NEW.replace("ModelNew", "ScaleNew"),
+    "repo_name": "a/b",
+    "module_name": "Scale",
+    "synthetic": False,
+    "uuid": 7,
+    "licenses": ["MIT"],
+    "stars": 3,
+    "sha": "x",
+    "repo_link": "https://example.org/a/b",
+}
 
 
 def test_kernelbook(write, outcomes) -> None:
     empty = KERNELBOOK["python_code"].replace("return [3.0]", "return [[], {}]").replace("self, scale)", "self)")
     split = KERNELBOOK["python_code"].replace("return [3.0]", "return [[], {'scale': 3.0}]")
-    write({"b.jsonl": [{**KERNELBOOK, "python_code": split}, {**KERNELBOOK, "python_code": empty},
-                       {**KERNELBOOK, "entry_point": "Other"}, {**KERNELBOOK, "triton_code": "x = 1"}]})  # fmt: skip
+    write(
+        {
+            "b.jsonl": [
+                {**KERNELBOOK, "python_code": split},
+                {**KERNELBOOK, "python_code": empty},
+                {**KERNELBOOK, "entry_point": "Other"},
+                {**KERNELBOOK, "triton_code": "x = 1"},
+            ]
+        }
+    )
     made, plain, other, codeless = outcomes("b.jsonl")
     assert made.license == "MIT" and made.backend == "triton" and made.entry == "ModelNew"
     for sample, count in ((made, 2), (plain, 0)):
@@ -148,9 +171,17 @@ def test_kernelbook(write, outcomes) -> None:
 
 
 AICE = {
-    "Op_Name": "1_Linear", "Level_ID": 1, "Task_ID": 1, "Kernel_Name": "k", "CUDA_Runtime": 0.1, "CUDA_Code": CUDA,
-    "PyTorch_Code_Module": MODULE, "PyTorch_Code_Functional": FUNCTIONAL, "Correct": True, "Max_Diff": float("nan"),
-}  # fmt: skip
+    "Op_Name": "1_Linear",
+    "Level_ID": 1,
+    "Task_ID": 1,
+    "Kernel_Name": "k",
+    "CUDA_Runtime": 0.1,
+    "CUDA_Code": CUDA,
+    "PyTorch_Code_Module": MODULE,
+    "PyTorch_Code_Functional": FUNCTIONAL,
+    "Correct": True,
+    "Max_Diff": float("nan"),
+}
 
 
 def test_ai_cuda_engineer(write, outcomes) -> None:
@@ -173,11 +204,20 @@ def test_ai_cuda_engineer(write, outcomes) -> None:
 
 
 def test_robust_kbench(write, outcomes) -> None:
-    config = {"single_input_configs": [{"rows": 3}], "multi_input_configs": [{"rows": 2}, {"rows": 7}],
-              "single_init_configs": [{"features": 5}]}  # fmt: skip
+    config = {
+        "single_input_configs": [{"rows": 3}],
+        "multi_input_configs": [{"rows": 2}, {"rows": 7}],
+        "single_init_configs": [{"features": 5}],
+    }
     text = FUNCTIONAL.replace("module_fn", "forward_fn")
-    write({"r/linear/func_forward.py": text, "r/linear/config_forward.json": config, "r/bad/func_forward.py": text,
-           "r/bad/config_forward.json": "[1"})  # fmt: skip
+    write(
+        {
+            "r/linear/func_forward.py": text,
+            "r/linear/config_forward.json": config,
+            "r/bad/func_forward.py": text,
+            "r/bad/config_forward.json": "[1",
+        }
+    )
     loss, made = outcomes("r")
     assert [dict(c.params) for c in made.task.spec.cases] == [{"config": 0}, {"config": 1}]
     assert run_task(made.task, config=1)[0][0].shape == (7, 5)
@@ -194,8 +234,13 @@ def test_aig_rows(write, outcomes) -> None:
         "pytorch_functional_code": FUNCTIONAL,
         "pytorch_module_code": MODULE,
     }
-    rl = {"prompt": [{"role": "user", "content": "do"}], "data_source": "hip2hip-train", "ability": "code",
-          "reward_model": {"style": "sandbox_fusion", "ground_truth": truth}, "extra_info": {"index": 0}}  # fmt: skip
+    rl = {
+        "prompt": [{"role": "user", "content": "do"}],
+        "data_source": "hip2hip-train",
+        "ability": "code",
+        "reward_model": {"style": "sandbox_fusion", "ground_truth": truth},
+        "extra_info": {"index": 0},
+    }
     text = {**rl, "reward_model": {"style": "s", "ground_truth": json.dumps(truth)}}
     write({"r.jsonl": [rl, {**rl, "reward_model": {"ground_truth": {"hip_code": "x"}}}], "t.jsonl": [text]})
     made, loss = outcomes("r.jsonl")
@@ -210,8 +255,14 @@ def test_aig_rows(write, outcomes) -> None:
 
 
 def test_aig_files(write, outcomes) -> None:
-    write({"v/pytorch_code_module/py_3.py": MODULE, "v/pytorch_code_functional/py_3_func.py": FUNCTIONAL,
-           "v/hip_opt/3/a.hip": CUDA, "v/hip_opt/4/a.hip": CUDA})  # fmt: skip
+    write(
+        {
+            "v/pytorch_code_module/py_3.py": MODULE,
+            "v/pytorch_code_functional/py_3_func.py": FUNCTIONAL,
+            "v/hip_opt/3/a.hip": CUDA,
+            "v/hip_opt/4/a.hip": CUDA,
+        }
+    )
     made, loss = outcomes("v")
     assert made.task.form == "function" and made.backend == "hip"
     assert loss.reason == "broken_task" and "py_4.py" in loss.detail
@@ -261,8 +312,13 @@ result_gold = test_wrapper()
 
 
 def test_tritonbench_t_records_what_the_test_passes(write, outcomes) -> None:
-    write({"T/shifted.py": T_FILE, "T/bad.py": "x = 1\n", "meta.jsonl": [{"file": "shifted.py", "description": "adds",
-                                                                          "difficulty": "2"}]})  # fmt: skip
+    write(
+        {
+            "T/shifted.py": T_FILE,
+            "T/bad.py": "x = 1\n",
+            "meta.jsonl": [{"file": "shifted.py", "description": "adds", "difficulty": "2"}],
+        }
+    )
     loss, made = outcomes("T")
     assert loss.reason == "malformed_row" and "146" in loss.detail
     assert made.files == () and made.prompt[0]["content"] == "adds" and made.labels["difficulty"] == 2
@@ -325,9 +381,17 @@ def test_gpu_mode(write, outcomes) -> None:
     pytest.importorskip("yaml")
     utils = "import torch\n\n\ndef make_match_reference(f):\n    return lambda *a: True\n"
     types = "from typing import TypeVar\nimport torch\n\ninput_t = TypeVar('input_t')\noutput_t = TypeVar('output_t')\n"
-    write({"p/double/task.yml": YML, "p/double/reference.py": REFERENCE, "p/double/utils.py": utils, "p/double/task.py": types,
-           "p/double/submission.py": "def custom_kernel(data):\n    return data[0] * 2\n", "p/other/task.yml": YML,
-           "p/other/reference.py": "x = 1\n"})  # fmt: skip
+    write(
+        {
+            "p/double/task.yml": YML,
+            "p/double/reference.py": REFERENCE,
+            "p/double/utils.py": utils,
+            "p/double/task.py": types,
+            "p/double/submission.py": "def custom_kernel(data):\n    return data[0] * 2\n",
+            "p/other/task.yml": YML,
+            "p/other/reference.py": "x = 1\n",
+        }
+    )
     made, solved, loss = outcomes("p")
     assert made.files == () and made.prompt[0]["content"] == "Double the numbers." and made.task.spec.timeout_s == 60.0
     assert solved.entry == "custom_kernel" and solved.task is made.task
@@ -338,35 +402,51 @@ def test_gpu_mode(write, outcomes) -> None:
 
 
 DEFINITION = {
-    "name": "scale_h8", "op_type": "scale", "axes": {"h": {"type": "const", "value": 8}, "n": {"type": "var"}},
-    "inputs": {"x": {"shape": ["n", "h"], "dtype": "float16"}, "mask": {"shape": ["n"], "dtype": "bool"},
-               "factor": {"shape": None, "dtype": "float32"}},
+    "name": "scale_h8",
+    "op_type": "scale",
+    "axes": {"h": {"type": "const", "value": 8}, "n": {"type": "var"}},
+    "inputs": {
+        "x": {"shape": ["n", "h"], "dtype": "float16"},
+        "mask": {"shape": ["n"], "dtype": "bool"},
+        "factor": {"shape": None, "dtype": "float32"},
+    },
     "outputs": {"y": {"shape": ["n", "h"], "dtype": "float16"}},
     "reference": "import torch\n\n\ndef run(x, mask, factor):\n    return torch.where(mask[:, None], x * factor, x)\n",
-}  # fmt: skip
+}
 SOLUTION = {
-    "name": "s1", "definition": "scale_h8", "author": "m", "sources": [{"path": "util.py", "content": "y = 1"},
-                                                                       {"path": "main.py", "content": "def run(): ..."}],
+    "name": "s1",
+    "definition": "scale_h8",
+    "author": "m",
+    "sources": [{"path": "util.py", "content": "y = 1"}, {"path": "main.py", "content": "def run(): ..."}],
     "spec": {"language": "triton", "target_hardware": ["H100"], "entry_point": "main.py::run", "dependencies": []},
-}  # fmt: skip
+}
 TRACE = {
-    "definition": "scale_h8", "solution": "s1", "workload": {"axes": {"n": 5}, "uuid": "u", "inputs": {
-        "x": {"type": "random"}, "mask": {"type": "random"}, "factor": {"type": "scalar", "value": 0.5}}},
+    "definition": "scale_h8",
+    "solution": "s1",
+    "workload": {
+        "axes": {"n": 5},
+        "uuid": "u",
+        "inputs": {"x": {"type": "random"}, "mask": {"type": "random"}, "factor": {"type": "scalar", "value": 0.5}},
+    },
     "evaluation": {"status": "PASSED", "performance": {"latency_ms": 0.5, "speedup_factor": 2.0}},
-}  # fmt: skip
+}
 
 
 def test_flashinfer_bench(write, outcomes) -> None:
-    files = {"f/definitions/a.json": DEFINITION, "f/solutions/s.json": SOLUTION, "f/traces/t.jsonl": [TRACE],
-             "f/solutions/z.json": {**SOLUTION, "definition": "nope"},
-             "f/definitions/b.json": {**DEFINITION, "name": "unsized"}}  # fmt: skip
+    files = {
+        "f/definitions/a.json": DEFINITION,
+        "f/solutions/s.json": SOLUTION,
+        "f/traces/t.jsonl": [TRACE],
+        "f/solutions/z.json": {**SOLUTION, "definition": "nope"},
+        "f/definitions/b.json": {**DEFINITION, "name": "unsized"},
+    }
     write(files)
     made, orphan, unsized = outcomes("f")
     assert [f.path for f in made.files] == ["main.py", "util.py"] and made.entry == "run" and made.model == "m"
     assert made.claims == {"name": "s1", "author": "m", "status": "PASSED", "latency_ms": 0.5, "speedup_factor": 2.0}
     assert [dict(c.params) for c in made.task.spec.cases] == [{"n": 5, "factor": 0.5}]
     tasks.parse_task(made.task.source)
-    (x, mask, factor), result = run_task(made.task, n=5, factor=0.5)
+    (x, _, factor), result = run_task(made.task, n=5, factor=0.5)
     assert x.shape == (5, 8) and str(x.dtype) == "torch.float16" and factor == 0.5 and result.shape == (5, 8)
     assert orphan.reason == "no_task" and "'nope'" in orphan.detail
     assert unsized.reason == "broken_task" and "n, factor" in unsized.detail
@@ -382,8 +462,12 @@ def test_sol_execbench_is_the_same_with_languages(write, outcomes) -> None:
 
 
 def test_backendbench(write, outcomes) -> None:
-    write({"b/relu__default/relu__default_implementation_v1.py": "def relu__default_kernel_impl(x):\n    return x\n",
-           "b/add__Tensor/add__Tensor_implementation_v1.py": "def other(x):\n    return x\n"})  # fmt: skip
+    write(
+        {
+            "b/relu__default/relu__default_implementation_v1.py": "def relu__default_kernel_impl(x):\n    return x\n",
+            "b/add__Tensor/add__Tensor_implementation_v1.py": "def other(x):\n    return x\n",
+        }
+    )
     loss, made = outcomes("b")
     assert loss.reason == "no_code" and "add__Tensor_kernel_impl" in loss.detail
     assert made.entry == "relu__default_kernel_impl" and "torch.ops.aten.relu.default" in made.task.source
@@ -396,8 +480,14 @@ NUMPY = (
 
 
 def test_nkibench(write, outcomes) -> None:
-    write({"n/reference/scale_M4_N8_numpy_k.py": NUMPY, "n/kernels/scale_M4_N8_0.py": "def kernel(a): ...\n",
-           "n/kernels/gone_M1_0.py": "def kernel(a): ...\n", "n/reference/alone_K2_numpy.py": NUMPY})  # fmt: skip
+    write(
+        {
+            "n/reference/scale_M4_N8_numpy_k.py": NUMPY,
+            "n/kernels/scale_M4_N8_0.py": "def kernel(a): ...\n",
+            "n/kernels/gone_M1_0.py": "def kernel(a): ...\n",
+            "n/reference/alone_K2_numpy.py": NUMPY,
+        }
+    )
     loss, made, alone = outcomes("n")
     assert loss.reason == "no_task" and "gone_M1" in loss.detail
     assert (made.task.form, made.entry, made.backend, made.labels) == ("numpy", "kernel", "nki", {"operator": "scale"})
@@ -406,12 +496,23 @@ def test_nkibench(write, outcomes) -> None:
 
 def test_plain_rows(write, outcomes) -> None:
     rows = [
-        {"completion": "```python\nx\n```", "task": "t1", "backend": "triton", "reasoning": "r", "temperature": 0.5,
-         "license": "MIT", "model": "m", "operator": "add"},
+        {
+            "completion": "```python\nx\n```",
+            "task": "t1",
+            "backend": "triton",
+            "reasoning": "r",
+            "temperature": 0.5,
+            "license": "MIT",
+            "model": "m",
+            "operator": "add",
+        },
         {"messages": [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}], "task": TASK},
         {"code": "__global__ void k() {}", "language": "cuda", "prompt": "do", "task": "missing"},
-        {"completion": ""}, {"code": 5}, {"messages": [{"role": "user"}]}, {"code": "x", "task": "def reference(x):\n  pass\n"},
-    ]  # fmt: skip
+        {"completion": ""},
+        {"code": 5},
+        {"messages": [{"role": "user"}]},
+        {"code": "x", "task": "def reference(x):\n  pass\n"},
+    ]
     write({"p.jsonl": rows, "tasks/t1.py": TASK})
     with (write({}) / "p.jsonl").open("a") as file:
         file.write("{broken\n[1]\n\n")
@@ -427,16 +528,28 @@ def test_plain_rows(write, outcomes) -> None:
         isinstance(third, Loss) and third.reason == "no_task" and "'missing'" in third.detail and "t1" in third.detail
     )
     assert [(x.reason, re.match(r"p\.jsonl:\d+", x.detail)[0]) for x in lost] == [
-        ("no_code", "p.jsonl:4"), ("malformed_row", "p.jsonl:5"), ("malformed_row", "p.jsonl:6"),
-        ("broken_task", "p.jsonl:7"), ("malformed_row", "p.jsonl:8"), ("malformed_row", "p.jsonl:9"),
-    ]  # fmt: skip
+        ("no_code", "p.jsonl:4"),
+        ("malformed_row", "p.jsonl:5"),
+        ("malformed_row", "p.jsonl:6"),
+        ("broken_task", "p.jsonl:7"),
+        ("malformed_row", "p.jsonl:8"),
+        ("malformed_row", "p.jsonl:9"),
+    ]
     assert "lacks make_inputs" in lost[3].detail
 
 
 def test_folders_of_completions(write, outcomes) -> None:
     both = TASK + "\n\ndef candidate(x):\n    return x\n"
-    write({"c/relu/1.md": "```python\nx\n```", "c/relu/2.txt": "", "c/one.py": both, "c/add/k.cu": "__global__ void k() {}",
-           "c/relu.py": TASK, "c/add.py": TASK})  # fmt: skip
+    write(
+        {
+            "c/relu/1.md": "```python\nx\n```",
+            "c/relu/2.txt": "",
+            "c/one.py": both,
+            "c/add/k.cu": "__global__ void k() {}",
+            "c/relu.py": TASK,
+            "c/add.py": TASK,
+        }
+    )
     found = {o.origin if isinstance(o, Sample) else o.uid: o for o in outcomes("c")}
     assert found["one.py"].task.self_referenced and found["one.py"].entry == "candidate"
     assert found["add.py"].files == () and found["add.py"].task.form == "function"
@@ -457,19 +570,29 @@ def test_what_the_table_of_a_source_says(write, outcomes) -> None:
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        ([{k: v for k, v in KERNELBOOK.items() if k != "python_code"} | {"python_source": "x"}],
-         r"looks like kernelbook, but its rows lack the field 'python_code' or 'pytorch_code' \(did you mean 'python_source'\?\)"),
-        ([{"code": "x", "level": 1, "problem_id": 2, "title": "t"}],
-         r"looks like kernelbench, but its rows lack the field 'name'; format = \"completions\" reads it as that"),
+        (
+            [{k: v for k, v in KERNELBOOK.items() if k != "python_code"} | {"python_source": "x"}],
+            r"looks like kernelbook, but its rows lack the field 'python_code' or 'pytorch_code' "
+            r"\(did you mean 'python_source'\?\)",
+        ),
+        (
+            [{"code": "x", "level": 1, "problem_id": 2, "title": "t"}],
+            r"looks like kernelbench, but its rows lack the field 'name'; format = \"completions\" reads it as that",
+        ),
         ([{"completion": "x", "level": 1, "problem_id": 2}], None),
-        ([{"Op_Name": "x", "CUDA_Code": "y", "Level_ID": 1}],
-         r"looks like ai-cuda-engineer, but its rows lack the field 'PyTorch_Code_Module' or"),
+        (
+            [{"Op_Name": "x", "CUDA_Code": "y", "Level_ID": 1}],
+            r"looks like ai-cuda-engineer, but its rows lack the field 'PyTorch_Code_Module' or",
+        ),
         ([{"question_code": "x"}], r"looks like aig-hip2hip, but its rows lack the field 'answer_code'"),
-        ([{k: v for k, v in DEFINITION.items() if k != "outputs"}], r"looks like flashinfer-bench, but its rows lack the field 'outputs'"),
+        (
+            [{k: v for k, v in DEFINITION.items() if k != "outputs"}],
+            r"looks like flashinfer-bench, but its rows lack the field 'outputs'",
+        ),
         ([SOLUTION], r"looks like flashinfer-bench, but there are solutions, and no definition"),
         ([{"a": 1, "b": 2}], r"no loader knows this source \(it has the columns a, b\); formats: samples, completions"),
     ],
-)  # fmt: skip
+)
 def test_near_misses_name_the_field(write, outcomes, rows, said) -> None:
     write({"x.jsonl": rows})
     if said is None:  # samples of KernelBench's problems, and not its rows
@@ -483,13 +606,19 @@ def test_near_misses_name_the_field(write, outcomes, rows, said) -> None:
     ("files", "said"),
     [
         ({"d/hip_opt/1/a.hip": "x"}, "looks like aig-hip-files, but it has hip_opt"),
-        ({"d/relu/func_forward.py": "x"}, r"looks like robust-kbench, but relu/func_forward\.py has no config_forward\.json"),
+        (
+            {"d/relu/func_forward.py": "x"},
+            r"looks like robust-kbench, but relu/func_forward\.py has no config_forward\.json",
+        ),
         ({"d/p/task.yml": YML}, r"looks like gpu-mode, but there is no reference\.py beside p/task\.yml"),
         ({"d/a/reference/x_numpy.py": "def forward(a): ..."}, r"looks like nkibench, but .* lacks `def get_inputs`"),
-        ({"d/level1/1_a.py": "class Model: ...\ndef get_inputs(): ..."}, r"looks like kernelbench-files, but .* lacks `def get_init"),
+        (
+            {"d/level1/1_a.py": "class Model: ...\ndef get_inputs(): ..."},
+            r"looks like kernelbench-files, but .* lacks `def get_init",
+        ),
         ({"d/x.bin": b"\0"}, r"no loader knows this source \(it has the files x\.bin\)"),
     ],
-)  # fmt: skip
+)
 def test_near_misses_of_folders(write, outcomes, files, said) -> None:
     write(files)
     with pytest.raises(UsageError, match=said):
@@ -498,8 +627,13 @@ def test_near_misses_of_folders(write, outcomes, files, said) -> None:
 
 def test_sources_that_cannot_be_read(write, outcomes) -> None:
     write({"empty.jsonl": "", "b.jsonl": b"\xff\xfe\x00", "c.json": '{"a": ', "d/.hidden": "x"})
-    for path, said in (("empty.jsonl", "holds no row"), ("b.jsonl", "not UTF-8"), ("c.json", "not JSON"),
-                       ("nope.jsonl", r"no such file or folder"), ("empty.json", r"did you mean .*empty\.jsonl")):  # fmt: skip
+    for path, said in (
+        ("empty.jsonl", "holds no row"),
+        ("b.jsonl", "not UTF-8"),
+        ("c.json", "not JSON"),
+        ("nope.jsonl", r"no such file or folder"),
+        ("empty.json", r"did you mean .*empty\.jsonl"),
+    ):
         with pytest.raises(UsageError, match=rf"source s: .*{said}"):
             outcomes(path)
     with pytest.raises(UsageError, match="the folder is empty"):
@@ -517,7 +651,7 @@ def test_parquet_and_gzip_give_the_same_as_lines(write, outcomes) -> None:
     (folder / "b.jsonl.gz").write_bytes(gzip.compress((folder / "a.jsonl").read_bytes()))
     names = ["b.jsonl.gz", "list.json"]
     pyarrow = pytest.importorskip("pyarrow")
-    import pyarrow.parquet
+    pytest.importorskip("pyarrow.parquet")
 
     pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), folder / "c.parquet")
     names.append("c.parquet")

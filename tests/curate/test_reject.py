@@ -44,9 +44,19 @@ def test_only_what_passes_goes_on_and_every_loss_has_its_reason() -> None:
     ]
     found = list(reject(given, Reject(targets=("toy:cpu",)), jobs=2))
     assert [o.reason if isinstance(o, Loss) else "kept" for o in found] == [
-        "kept", "wrong_result", "sham", "compile_failed", "shape_specialised", "no_task", "no_target", "no_target",
-        "self_referenced", "broken_task", "no_code", "kept",
-    ]  # fmt: skip
+        "kept",
+        "wrong_result",
+        "sham",
+        "compile_failed",
+        "shape_specialised",
+        "no_task",
+        "no_target",
+        "no_target",
+        "self_referenced",
+        "broken_task",
+        "no_code",
+        "kept",
+    ]
     kept = found[0]
     assert isinstance(kept, Sample)
     (judgement,) = kept.judgements

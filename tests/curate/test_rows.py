@@ -12,17 +12,47 @@ from kengine.curate.record import Judgement, Loss, Sample, drop, evolve, label
 from kengine.errors import UsageError
 from kengine.model import KernelResources, SourceFile, Task, TaskSpec
 
-TASK = Task("t", "function", "def reference(x): return x\ndef make_inputs(seed, device): return (1,)\n",
-            spec=TaskSpec(category="norm", level=2))  # fmt: skip
+TASK = Task(
+    "t",
+    "function",
+    "def reference(x): return x\ndef make_inputs(seed, device): return (1,)\n",
+    spec=TaskSpec(category="norm", level=2),
+)
 FULL = Sample(
-    "s:1~2", "s", "1", TASK, "group", (SourceFile("a.py", "x = 1\n"), SourceFile("b.h", "// é")), "candidate", "triton",
-    ({"role": "user", "content": "q"},), "said", "because", "MIT", "m", {"temperature": 0.7}, {"level": 1, "operator": "add"},
+    "s:1~2",
+    "s",
+    "1",
+    TASK,
+    "group",
+    (SourceFile("a.py", "x = 1\n"), SourceFile("b.h", "// é")),
+    "candidate",
+    "triton",
+    ({"role": "user", "content": "q"},),
+    "said",
+    "because",
+    "MIT",
+    "m",
+    {"temperature": 0.7},
+    {"level": 1, "operator": "add"},
     {"correct": True},
-    (Judgement("triton:interpret", "passed", True, kernels=(KernelResources("k", 32, 0, 1024, 0.5),), cases=3,
-               compiled_for=("triton:sm_90",), versions={"triton": "3"}, salt="00", latency_ns=5, speedup=1.5),
-     Judgement("triton:sm_90", "wrong_result", False, "compare", "bad")),
-    2.5, "s:1",
-)  # fmt: skip
+    (
+        Judgement(
+            "triton:interpret",
+            "passed",
+            True,
+            kernels=(KernelResources("k", 32, 0, 1024, 0.5),),
+            cases=3,
+            compiled_for=("triton:sm_90",),
+            versions={"triton": "3"},
+            salt="00",
+            latency_ns=5,
+            speedup=1.5,
+        ),
+        Judgement("triton:sm_90", "wrong_result", False, "compare", "bad"),
+    ),
+    2.5,
+    "s:1",
+)
 
 
 def test_a_sample_reads_back_equal_with_its_task_apart() -> None:

@@ -18,17 +18,21 @@ from kengine.errors import InfraError, UsageError
 from kengine.model import Case, SourceFile, Task, TaskSpec, Tolerance
 
 TASK = Task(
-    "add", "function", '"""Adds."""\n\n# /// kengine\n# name = "add"\n# ///\n\ndef reference(x, y):\n    return x + y\n',
+    "add",
+    "function",
+    '"""Adds."""\n\n# /// kengine\n# name = "add"\n# ///\n\ndef reference(x, y):\n    return x + y\n',
     spec=TaskSpec((Case("a", {"N": 4}, "float16", "strided"),), Tolerance(1e-3), category="elementwise", level=1),
-)  # fmt: skip
+)
 SAMPLE = Sample("t:add", "t", "add", TASK, labels={"operator": "add", "target": "sm_90"})
 
 
 def test_a_prompt_states_all_that_is_asked() -> None:
     (system, user) = prompts.build(
-        replace(SAMPLE, backend="triton"), tags=("backend", "category", "level", "difficulty"), system="You write kernels.",
+        replace(SAMPLE, backend="triton"),
+        tags=("backend", "category", "level", "difficulty"),
+        system="You write kernels.",
         reasoning=True,
-    )  # fmt: skip
+    )
     assert system == {"role": "system", "content": "You write kernels."}
     text = user["content"]
     assert text.startswith(
@@ -47,19 +51,24 @@ def replay(folder: Path, rows: list[dict[str, object]]) -> Replay:
 
 
 def test_replayed_completions_come_in_order(tmp_path) -> None:
-    teacher = replay(tmp_path, [
-        {"task": "add", "backend": "triton", "completion": "a", "model": "m", "reasoning": "r"},
-        {"task": "add", "backend": "cuda", "completion": "b"},
-        {"task": "add", "backend": "triton", "completion": "c"},
-        {"task": "mul", "completion": "d"},
-    ])  # fmt: skip
+    teacher = replay(
+        tmp_path,
+        [
+            {"task": "add", "backend": "triton", "completion": "a", "model": "m", "reasoning": "r"},
+            {"task": "add", "backend": "cuda", "completion": "b"},
+            {"task": "add", "backend": "triton", "completion": "c"},
+            {"task": "mul", "completion": "d"},
+        ],
+    )
     section = Sampling(replay="r", k=3, backends=("triton", "cuda"), temperature=0.5, concurrency=2)
     done = replace(SAMPLE, uid="t:done", files=(SourceFile("x.py", "x"),))
     other = replace(SAMPLE, uid="t:other", task=replace(TASK, name="other"))
     found = list(ask_all(iter([SAMPLE, done, other]), teacher, section))
     assert [[o.uid for o in each] for each in found] == [
-        ["t:add~triton0", "t:add~triton1", "t:add~cuda0"], ["t:done"], ["t:other"]
-    ]  # fmt: skip
+        ["t:add~triton0", "t:add~triton1", "t:add~cuda0"],
+        ["t:done"],
+        ["t:other"],
+    ]
     first = found[0][0]
     assert isinstance(first, Sample)
     assert (first.completion, first.reasoning, first.model, first.backend, first.parent) == (
@@ -76,9 +85,12 @@ def test_replayed_completions_come_in_order(tmp_path) -> None:
 
 @pytest.mark.parametrize(
     ("row", "said"),
-    [("{", r"r\.jsonl:1: not JSON"), ('{"task": "x"}', r"r\.jsonl:1: field 'completion' is missing"),
-     ('{"task": 1, "completion": "x"}', r"r\.jsonl:1: field 'task' want text, got int")],
-)  # fmt: skip
+    [
+        ("{", r"r\.jsonl:1: not JSON"),
+        ('{"task": "x"}', r"r\.jsonl:1: field 'completion' is missing"),
+        ('{"task": 1, "completion": "x"}', r"r\.jsonl:1: field 'task' want text, got int"),
+    ],
+)
 def test_a_broken_replay_is_told_with_its_row(tmp_path, row, said) -> None:
     (tmp_path / "r.jsonl").write_text(row + "\n")
     with pytest.raises(UsageError, match=said):
@@ -110,11 +122,18 @@ class Handler(BaseHTTPRequestHandler):
             self.connection.close()
             return
         message = {"role": "assistant", "content": f"answer {number}", "reasoning_content": "thought"}
-        answer = {
-            "id": "x", "object": "chat.completion", "created": 1, "model": "m-1",
-            "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
-            "usage": {"prompt_tokens": 10, "completion_tokens": 20, "total_tokens": 30},
-        } if status == 200 else {"error": {"message": "no"}}  # fmt: skip
+        answer = (
+            {
+                "id": "x",
+                "object": "chat.completion",
+                "created": 1,
+                "model": "m-1",
+                "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
+                "usage": {"prompt_tokens": 10, "completion_tokens": 20, "total_tokens": 30},
+            }
+            if status == 200
+            else {"error": {"message": "no"}}
+        )
         data = json.dumps(answer).encode()
         self.send_response(status)
         self.send_header("content-type", "application/json")
@@ -229,7 +248,11 @@ def test_kept_answers_survive_a_cut_line(tmp_path) -> None:
 
 
 def test_what_a_table_must_say() -> None:
-    for given, said in (({"replay": "a", "model": "b"}, "not both"), ({"k": 0}, "k: want at least 1"),
-                        ({"tags": ("x",)}, "tags: 'x' is not known"), ({"key_env": "sk-123"}, "never the key itself")):  # fmt: skip
+    for given, said in (
+        ({"replay": "a", "model": "b"}, "not both"),
+        ({"k": 0}, "k: want at least 1"),
+        ({"tags": ("x",)}, "tags: 'x' is not known"),
+        ({"key_env": "sk-123"}, "never the key itself"),
+    ):
         with pytest.raises(UsageError, match=said):
             Sampling(**given)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from pathlib import Path
 
 import pytest
@@ -54,7 +56,12 @@ def test_the_order_of_stages_may_be_given() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "said"),
     [
-        ("truncated =", "trunkated =", 15, r"parse\.trunkated: unknown key; did you mean 'truncated'\? allowed: truncated, bare"),
+        (
+            "truncated =",
+            "trunkated =",
+            15,
+            r"parse\.trunkated: unknown key; did you mean 'truncated'\? allowed: truncated, bare",
+        ),
         ('"drop"', "3", 15, r"parse\.truncated: want str, got int"),
         ('"drop"', '"keeep"', 15, r"parse\.truncated: 'keeep' is not known; allowed: keep, drop"),
         ("[parse]", "[parze]", 14, r"parze: unknown key; did you mean 'parse'\? allowed: out, jobs"),
@@ -73,7 +80,7 @@ def test_the_order_of_stages_may_be_given() -> None:
         ("seed = 5", "seed = = 5", 4, r"not TOML"),
         ("[parse]", "[parse\n", 14, r"not TOML"),
     ],
-)  # fmt: skip
+)
 def test_errors_name_file_line_key_and_what_is_allowed(old: str, new: str, line: int, said: str) -> None:
     text = GOOD.replace(old, new, 1)
     assert text != GOOD
@@ -100,9 +107,30 @@ def test_a_fingerprint_tells_what_decides_about_rows() -> None:
     assert {k for k in first if first[k] != changed[k]} == {"parse"}
 
 
+@pytest.mark.parametrize("stage", ["sample", "parse", "reject", "augment", "export"])
+def test_every_key_is_explained(stage: str) -> None:
+    text = (Path(__file__).resolve().parents[2] / "docs" / "curate.md").read_text()
+    part = text.partition(f"### [{stage}]")[2].partition("\n##")[0]
+    keys = set(re.findall(r"`(\w+)`", part))
+    hidden = {"presence_penalty", "frequency_penalty"}
+    missing = {f.name for f in dataclasses.fields(STAGES[stage].record())} - keys - hidden
+    assert not missing
+
+
+def test_every_format_is_listed() -> None:
+    from kengine.curate.loaders import FORMATS
+
+    text = (Path(__file__).resolve().parents[2] / "docs" / "curate.md").read_text()
+    assert all(f"`{name}`" in text for name in FORMATS)
+
+
 def test_every_stage_of_this_package_has_a_table_with_defaults() -> None:
-    here = [name for name, entry in STAGES.items() if (Path(settings.__file__).parent / f"{entry.module.split('.')[-1]}.py").exists()
-            or (Path(settings.__file__).parent / entry.module.split(".")[-1]).is_dir()]  # fmt: skip
+    here = [
+        name
+        for name, entry in STAGES.items()
+        if (Path(settings.__file__).parent / f"{entry.module.split('.')[-1]}.py").exists()
+        or (Path(settings.__file__).parent / entry.module.split(".")[-1]).is_dir()
+    ]
     assert {"load", "sample", "parse", "reject", "augment", "export"} <= set(here)
     for name in here:
         assert STAGES[name].record()() is not None

@@ -69,7 +69,11 @@ def test_compile_errors_have_the_line(engine, name: str) -> None:
 
 
 def test_a_wrapper_that_does_it_all_is_a_sham(engine) -> None:
-    text = (EXAMPLES / "softmax/raw_kernel.py").read_text().replace("    return y", "    return (x.exp().T / x.exp().sum(1)).T")
+    text = (
+        (EXAMPLES / "softmax/raw_kernel.py")
+        .read_text()
+        .replace("    return y", "    return (x.exp().T / x.exp().sum(1)).T")
+    )
     verdict = engine.verify(tasks.parse(text, "k.py", (EXAMPLES / "softmax/task.py").read_text()))
     assert verdict.status in (Status.sham, Status.wrong_result), verdict.message
 

@@ -44,17 +44,32 @@ EXPECTED = [
     {"stage": "augment", "entered": 9, "added": 9, "left": 18, "lost": {}},
 ]
 KEPT = {
-    "triton0": "one row a program, with its thoughts", "triton1": "blocked", "triton2": "several rows a program",
-    "triton3": "the first, renamed", "triton4": "the first again", "triton5": "the first, larger tile",
-    "triton14": "tiny tiles: slow, which no emulator can tell", "triton15": "blocked, larger tile, between other blocks",
+    "triton0": "one row a program, with its thoughts",
+    "triton1": "blocked",
+    "triton2": "several rows a program",
+    "triton3": "the first, renamed",
+    "triton4": "the first again",
+    "triton5": "the first, larger tile",
+    "triton14": "tiny tiles: slow, which no emulator can tell",
+    "triton15": "blocked, larger tile, between other blocks",
     "nki0": "one row a partition",
-}  # fmt: skip
+}
 LOST = {
-    "triton6": "wrong_result", "triton7": "wrong_result", "triton8": "sham", "triton9": "lint_rejected",
-    "triton10": "compile_failed", "triton11": "truncated", "triton12": "truncated", "triton13": "no_code",
-    "triton16": "compile_failed", "triton17": "shape_specialised", "nki1": "wrong_result", "nki2": "compile_failed",
-    "cuda0": "no_target", "cuda1": "no_target",
-}  # fmt: skip
+    "triton6": "wrong_result",
+    "triton7": "wrong_result",
+    "triton8": "sham",
+    "triton9": "lint_rejected",
+    "triton10": "compile_failed",
+    "triton11": "truncated",
+    "triton12": "truncated",
+    "triton13": "no_code",
+    "triton16": "compile_failed",
+    "triton17": "shape_specialised",
+    "nki1": "wrong_result",
+    "nki2": "compile_failed",
+    "cuda0": "no_target",
+    "cuda1": "no_target",
+}
 STAGES = tuple(step["stage"] for step in EXPECTED)
 
 
@@ -106,6 +121,9 @@ def test_rows_are_whole(folder, result) -> None:
 def test_only_the_completion_counts_in_the_loss(folder, result) -> None:
     done = subprocess.run(
         [sys.executable, str(folder / "loss_mask.py"), str(folder / "curated/corpus/messages/train.jsonl")],
-        capture_output=True, text=True, check=True, env={"PYTHONPATH": ":".join(sys.path), "OMP_NUM_THREADS": "1"},
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": ":".join(sys.path), "OMP_NUM_THREADS": "1"},
+    )
     assert done.stdout.count("True") == 2 and "False" not in done.stdout

@@ -110,10 +110,37 @@ def make(operator: str) -> Reference:
 
 
 OPERATORS = (
-    "relu", "gelu", "swish", "leaky_relu", "softmax", "log_softmax", "layer_norm", "rms_norm", "group_norm", "batch_norm",
-    "instance_norm", "sum", "mean_dim", "max_dim", "argmax", "matmul", "bmm", "matvec", "linear_gelu", "conv2d", "conv1d",
-    "depthwise", "max_pool2d", "avg_pool2d", "cumsum", "mse_loss", "cross_entropy", "transpose", "attention", "embedding",
-)  # fmt: skip
+    "relu",
+    "gelu",
+    "swish",
+    "leaky_relu",
+    "softmax",
+    "log_softmax",
+    "layer_norm",
+    "rms_norm",
+    "group_norm",
+    "batch_norm",
+    "instance_norm",
+    "sum",
+    "mean_dim",
+    "max_dim",
+    "argmax",
+    "matmul",
+    "bmm",
+    "matvec",
+    "linear_gelu",
+    "conv2d",
+    "conv1d",
+    "depthwise",
+    "max_pool2d",
+    "avg_pool2d",
+    "cumsum",
+    "mse_loss",
+    "cross_entropy",
+    "transpose",
+    "attention",
+    "embedding",
+)
 
 
 def operator_of(candidate: str) -> str:

@@ -100,12 +100,44 @@ std::vector<torch::Tensor> all(torch::Tensor x, torch::Tensor w) {
     x, w = torch.randn(4, 6), torch.randn(6, 4)
     top = x.max(1)
     expected = [
-        x.sum((0, 1)), x.mean(-1, True), x.permute(1, 0), x.view(-1), x.reshape(2, -1), x.t(), x.unsqueeze(0), x.flatten(), x.expand(3, 4, 6),
-        x.double(), torch.full_like(x, 2), top.values, top.indices, x @ w, x.softmax(1), torch.cat([x, x], 1), torch.stack([x, x]), x * 2 + 1,
-        1 - x, x / w.t(), -x, x[1], x.chunk(2, 0)[1], x[1:3, 0], torch.where(x > 0, x, 0), x.clamp(-1, 1), torch.nn.functional.layer_norm(x, (6,)),
-        torch.arange(0, 5, dtype=torch.float), torch.tensor([1.5, 2.5]), torch.full((2,), 3.0), x.add(x, alpha=2), x.std(1),
-        torch.nn.functional.gelu(x, approximate="tanh"), x.pow(2).sum(), x[1], x[:, 0:4:2], x.topk(2).values,
-    ]  # fmt: skip
+        x.sum((0, 1)),
+        x.mean(-1, True),
+        x.permute(1, 0),
+        x.view(-1),
+        x.reshape(2, -1),
+        x.t(),
+        x.unsqueeze(0),
+        x.flatten(),
+        x.expand(3, 4, 6),
+        x.double(),
+        torch.full_like(x, 2),
+        top.values,
+        top.indices,
+        x @ w,
+        x.softmax(1),
+        torch.cat([x, x], 1),
+        torch.stack([x, x]),
+        x * 2 + 1,
+        1 - x,
+        x / w.t(),
+        -x,
+        x[1],
+        x.chunk(2, 0)[1],
+        x[1:3, 0],
+        torch.where(x > 0, x, 0),
+        x.clamp(-1, 1),
+        torch.nn.functional.layer_norm(x, (6,)),
+        torch.arange(0, 5, dtype=torch.float),
+        torch.tensor([1.5, 2.5]),
+        torch.full((2,), 3.0),
+        x.add(x, alpha=2),
+        x.std(1),
+        torch.nn.functional.gelu(x, approximate="tanh"),
+        x.pow(2).sum(),
+        x[1],
+        x[:, 0:4:2],
+        x.topk(2).values,
+    ]
     actual = m.all(x, w)
     assert len(actual) == len(expected)
     for got, want in zip(actual, expected):
@@ -168,10 +200,10 @@ def test_compile_errors_name_the_candidates_line(load: Load, source: str, where:
 def test_a_function_that_is_not_declared_or_not_defined_is_named(load: Load) -> None:
     with pytest.raises(CandidateFault, match="functions names 'other', which cpp_sources does not declare"):
         load(SCALE, RUN, functions=["other"])
-    with pytest.raises(CandidateFault, match="'other.at::Tensor.' is declared but not defined"):
+    with pytest.raises(CandidateFault, match=r"'other.at::Tensor.' is declared but not defined"):
         load(SCALE, RUN, "torch::Tensor other(torch::Tensor x)")
     # The prototype has another type than the definition: nothing defines what is called.
-    with pytest.raises(CandidateFault, match="'run.at::Tensor, float.' is declared but not defined"):
+    with pytest.raises(CandidateFault, match=r"'run.at::Tensor, float.' is declared but not defined"):
         load(SCALE, "torch::Tensor run(torch::Tensor x, float a)")
 
 
@@ -311,8 +343,14 @@ def test_cxx_in_the_environment_does_not_matter(
     load: Load, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
     monkeypatch.setenv("CXX", "hipcc")
-    m = load_inline("hip_style", "#include <torch/extension.h>\n#include <hip/hip_runtime.h>\n" + SCALE, functions=["run"],
-                    extra_cflags=["-O3"], verbose=True, settings=replace(settings, dialect="hip"))  # fmt: skip
+    m = load_inline(
+        "hip_style",
+        "#include <torch/extension.h>\n#include <hip/hip_runtime.h>\n" + SCALE,
+        functions=["run"],
+        extra_cflags=["-O3"],
+        verbose=True,
+        settings=replace(settings, dialect="hip"),
+    )
     assert m.run(torch.ones(3), 4.0).tolist() == [4.0, 4.0, 4.0]
     assert os.environ["CXX"] == "hipcc"
 

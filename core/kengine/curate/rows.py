@@ -68,7 +68,8 @@ def from_row(row: Mapping[str, Any], find_task: Callable[[str], Task]) -> Sample
 
 
 _EMPTY: Mapping[str, Any] = {
-    **dict.fromkeys(_TEXTS, ""), **dict.fromkeys(_MAPS, {}), "files": (), "prompt": (), "judgements": (), "weight": 1.0
+    **dict.fromkeys(_TEXTS, ""), **{name: {} for name in _MAPS}, "files": (), "prompt": (), "judgements": (),
+    "weight": 1.0,
 }  # fmt: skip
 
 

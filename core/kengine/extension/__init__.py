@@ -43,8 +43,16 @@ _HOMES = {
 }
 
 __all__ = [
-    "Extension", "Settings", "candidate_line", "configure", "current_settings", "install", "load", "load_inline", "warm",
-]  # fmt: skip
+    "Extension",
+    "Settings",
+    "candidate_line",
+    "configure",
+    "current_settings",
+    "install",
+    "load",
+    "load_inline",
+    "warm",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -61,10 +61,18 @@ def load_inline(
     if sycl_sources:
         raise CandidateFault("unsupported", "SYCL sources are not built here")
     sources = from_inline(
-        name, cpp_sources, cuda_sources, functions, extra_cflags=extra_cflags, extra_cuda_cflags=extra_cuda_cflags,
-        extra_ldflags=extra_ldflags, extra_include_paths=extra_include_paths, no_implicit_headers=no_implicit_headers,
-        dialect=how.dialect, python_module=is_python_module,
-    )  # fmt: skip
+        name,
+        cpp_sources,
+        cuda_sources,
+        functions,
+        extra_cflags=extra_cflags,
+        extra_cuda_cflags=extra_cuda_cflags,
+        extra_ldflags=extra_ldflags,
+        extra_include_paths=extra_include_paths,
+        no_implicit_headers=no_implicit_headers,
+        dialect=how.dialect,
+        python_module=is_python_module,
+    )
     return build(sources, how)
 
 
@@ -91,9 +99,15 @@ def load(
     if is_standalone:
         raise CandidateFault("unsupported", "a standalone executable is no extension")
     given = from_files(
-        name, sources, extra_cflags=extra_cflags, extra_cuda_cflags=extra_cuda_cflags, extra_ldflags=extra_ldflags,
-        extra_include_paths=extra_include_paths, dialect=how.dialect, python_module=is_python_module,
-    )  # fmt: skip
+        name,
+        sources,
+        extra_cflags=extra_cflags,
+        extra_cuda_cflags=extra_cuda_cflags,
+        extra_ldflags=extra_ldflags,
+        extra_include_paths=extra_include_paths,
+        dialect=how.dialect,
+        python_module=is_python_module,
+    )
     return build(given, how)
 
 

@@ -24,11 +24,13 @@ _OURS = (
     r"identifier \"(?:AT|TORCH|C10|PYBIND11)_[A-Z0-9_]+\" is undefined",
     r"incomplete type [‘'](?:struct )?light::Convert",
     r"incomplete (?:class )?type \"light::Convert",
-    r"(?:no matching function|no instance|could not convert|cannot convert|no match for|conversion from|ambiguous)[^\n]*(?:at::|c10::|torch::|light::|pybind11::)",
+    r"(?:no matching function|no instance|could not convert|cannot convert|no match for|conversion from|ambiguous)"
+    r"[^\n]*(?:at::|c10::|torch::|light::|pybind11::)",
     r"no suitable (?:constructor|user-defined conversion|conversion function)[^\n]*(?:at::|c10::|light::|pybind11::)",
 )
 _ERROR = re.compile(
-    r"^(?P<file>[^\s:(][^:(\n]*)(?::(?P<line>\d+)(?::\d+)?|\((?P<paren>\d+)\)): (?:fatal |catastrophic )?error:? (?P<text>.*)$",
+    r"^(?P<file>[^\s:(][^:(\n]*)(?::(?P<line>\d+)(?::\d+)?|\((?P<paren>\d+)\)): "
+    r"(?:fatal |catastrophic )?error:? (?P<text>.*)$",
     re.M,
 )
 
@@ -58,7 +60,10 @@ def diagnose(log: str, sources: SourceSet) -> Diagnosis:
     first = errors[0] if errors else None
     chosen = own or first
     if chosen is None:
-        text = next((line for line in log.splitlines() if "error" in line.lower()), log.strip().splitlines()[-1] if log.strip() else "compilation failed")  # fmt: skip
+        text = next(
+            (line for line in log.splitlines() if "error" in line.lower()),
+            log.strip().splitlines()[-1] if log.strip() else "compilation failed",
+        )
         return Diagnosis("", 0, text.strip()[:500], log, False)
     unit, line, text = chosen["file"].rsplit("/", 1)[-1], int(chosen["line"] or chosen["paren"]), chosen["text"]
     if unit == BINDINGS:
@@ -118,6 +123,6 @@ def demangle(symbol: str) -> str:
 
 
 def candidate_line(candidate: str, source: str, line: int) -> int:
-    """The line of a candidate's file that holds a line of one of its source strings; 0 when the string is not literal."""
+    """The line of a candidate's file that holds a line of one of its sources; 0 when that is no literal."""
     at = candidate.find(source)
     return candidate.count("\n", 0, at) + line if at >= 0 and line > 0 else 0

@@ -124,8 +124,15 @@ def _flags(settings: Settings, unit: Unit) -> list[str]:
     own = [f for f in mode.flags() if f != "-fvisibility=hidden"]
     if not unit.is_device:
         own = ["-O1" if f == "-O3" else f for f in own]
-    return [*own, f"-std={language()}", f"-I{toolkit.ROOT / 'device'}", f"-I{toolkit.ROOT}", f"-I{toolchain.SOURCES / 'simt'}",
-            f"-I{toolchain.SOURCES / 'include'}", *torch_include()]  # fmt: skip
+    return [
+        *own,
+        f"-std={language()}",
+        f"-I{toolkit.ROOT / 'device'}",
+        f"-I{toolkit.ROOT}",
+        f"-I{toolchain.SOURCES / 'simt'}",
+        f"-I{toolchain.SOURCES / 'include'}",
+        *torch_include(),
+    ]
 
 
 def language() -> str:
@@ -146,8 +153,10 @@ def _headers(folder: Path) -> None:
 
 
 def precompile(settings: Settings) -> None:
-    """Precompile torch's headers for emulated device units: half a minute and some 700 MB, for which each later build of
-    this kind takes less than half of the time. Pays from about four such builds."""
+    """Precompile torch's headers for emulated device units: half a minute and some 700 MB.
+
+    Each later build with them takes less than half of the time, so it pays from about four such builds.
+    """
     unit = Unit("x.cu", "", True)
     flags = _flags(settings, unit)
     folder = _precompiled(settings, flags)
@@ -176,8 +185,22 @@ def _emulated(unit: Unit, sources: SourceSet, settings: Settings, place: Path) -
         ready = place
         _headers(place)
     own = language_flags(sources.device_flags if unit.is_device else sources.host_flags)
-    return [*find_compiler().command, *flags, "-include", str(ready / "full.h"), "-include", "prelude.h", *light.folders(unit, sources),
-            *[f for f in own if not f.startswith("-std")], "-c", "-x", "c++", unit.filename, "-o", "unit.o"]  # fmt: skip
+    return [
+        *find_compiler().command,
+        *flags,
+        "-include",
+        str(ready / "full.h"),
+        "-include",
+        "prelude.h",
+        *light.folders(unit, sources),
+        *[f for f in own if not f.startswith("-std")],
+        "-c",
+        "-x",
+        "c++",
+        unit.filename,
+        "-o",
+        "unit.o",
+    ]
 
 
 def _native(unit: Unit, sources: SourceSet, settings: Settings, kit: nvcc.Toolkit, place: Path) -> list[str]:
@@ -190,5 +213,21 @@ def _native(unit: Unit, sources: SourceSet, settings: Settings, kit: nvcc.Toolki
         return [*command, "-include", "prelude.h", "-c", "-x", "cu", unit.filename, "-o", "unit.o"]
     own = language_flags(sources.host_flags)
     standard = [] if any(f.startswith("-std") for f in own) else [f"-std={language()}"]
-    return [*find_compiler().command, "-O2", "-fPIC", "-w", *standard, *include, *defines, *own, "-include", "prelude.h",
-            "-c", "-x", "c++", unit.filename, "-o", "unit.o"]  # fmt: skip
+    return [
+        *find_compiler().command,
+        "-O2",
+        "-fPIC",
+        "-w",
+        *standard,
+        *include,
+        *defines,
+        *own,
+        "-include",
+        "prelude.h",
+        "-c",
+        "-x",
+        "c++",
+        unit.filename,
+        "-o",
+        "unit.o",
+    ]

@@ -23,8 +23,21 @@ from kengine.simt.toolchain import find_compiler, run
 def key_of(sources: SourceSet, settings: Settings, path: str) -> str:
     """The name of an extension in the cache: a digest of all that it is made from."""
     units = [(u.filename, u.text, u.is_device, u.headers, u.tail, u.folder) for u in sources.units]
-    parts = (toolkit.identity(), path, settings.mode, settings.dialect, settings.lanes, settings.check, settings.arch, sources.name, units,
-             sources.host_flags, sources.device_flags, sources.link_flags, sources.include)  # fmt: skip
+    parts = (
+        toolkit.identity(),
+        path,
+        settings.mode,
+        settings.dialect,
+        settings.lanes,
+        settings.check,
+        settings.arch,
+        sources.name,
+        units,
+        sources.host_flags,
+        sources.device_flags,
+        sources.link_flags,
+        sources.include,
+    )
     return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
@@ -58,8 +71,20 @@ def build(sources: SourceSet, settings: Settings) -> Path:
             kit = nvcc.find_toolkit()
             objects = compile_all(sources, folder, lambda unit, place: _native(unit, sources, settings, kit, place))
             link = [f for f in sources.link_flags if f.startswith(("-l", "-L", "-Wl,"))]
-            run([*find_compiler().command, "-shared", *objects, "-o", str(out), str(glue), f"-Wl,-rpath,{settings.shared}",
-                 *link, *kit.link_flags()], folder)  # fmt: skip
+            run(
+                [
+                    *find_compiler().command,
+                    "-shared",
+                    *objects,
+                    "-o",
+                    str(out),
+                    str(glue),
+                    f"-Wl,-rpath,{settings.shared}",
+                    *link,
+                    *kit.link_flags(),
+                ],
+                folder,
+            )
         os.replace(out, library)
     return library
 
@@ -119,14 +144,33 @@ def _emulated(unit: Unit, sources: SourceSet, settings: Settings, place: Path) -
         raise CompileError(f"{unit.filename}: brackets are nested too deeply", None, "") from None
     write_unit(unit, place, _prelude(unit, sources, lines), _text(unit, sources, body))
     flags = language_flags(sources.device_flags if unit.is_device else sources.host_flags)
-    return [*find_compiler().command, *how.flags, *how.include, "-include", "prelude.h", *folders(unit, sources), *flags,
-            "-c", "-x", "c++", unit.filename, "-o", "unit.o"]  # fmt: skip
+    return [
+        *find_compiler().command,
+        *how.flags,
+        *how.include,
+        "-include",
+        "prelude.h",
+        *folders(unit, sources),
+        *flags,
+        "-c",
+        "-x",
+        "c++",
+        unit.filename,
+        "-o",
+        "unit.o",
+    ]
 
 
 # The parts of the standard library that every unit gets. A unit that names another part gets all of it.
-_COMMON = frozenset(
-    ["min", "max", "vector", "string", "to_string", "runtime_error", "invalid_argument", "logic_error", "exception", "tuple", "make_tuple", "get", "tie", "pair", "make_pair", "move", "forward", "swap", "optional", "nullopt", "make_optional", "array", "initializer_list", "numeric_limits", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "size_t", "ptrdiff_t", "sqrt", "exp", "log", "log2", "abs", "fabs", "pow", "floor", "ceil", "round", "sin", "cos", "tanh", "isnan", "isinf", "fmax", "fmin", "is_same", "is_same_v", "conditional_t", "enable_if_t", "decay_t", "remove_const_t", "remove_reference_t", "is_floating_point", "is_floating_point_v", "is_integral", "is_integral_v", "true_type", "false_type", "integral_constant", "stringstream", "ostringstream", "memcpy", "memset", "printf", "snprintf"]
-)
+_COMMON = frozenset(re.findall(r"\w+", """
+    min max vector string to_string runtime_error invalid_argument logic_error exception tuple
+    make_tuple get tie pair make_pair move forward swap optional nullopt make_optional array
+    initializer_list numeric_limits int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t
+    size_t ptrdiff_t sqrt exp log log2 abs fabs pow floor ceil round sin cos tanh isnan isinf fmax fmin
+    is_same is_same_v conditional_t enable_if_t decay_t remove_const_t remove_reference_t
+    is_floating_point is_floating_point_v is_integral is_integral_v true_type false_type
+    integral_constant stringstream ostringstream memcpy memset printf snprintf
+"""))  # fmt: skip
 
 
 def _omissions(unit: Unit) -> list[str]:
@@ -153,5 +197,18 @@ def _native(unit: Unit, sources: SourceSet, settings: Settings, kit: nvcc.Toolki
         )
         return [*command, "-include", "prelude.h", "-c", "-x", "cu", unit.filename, "-o", "unit.o"]
     how = toolkit.host_unit(settings, kit.include)
-    return [*find_compiler().command, *how.flags, *how.include, "-include", "prelude.h", *folders(unit, sources),
-            *language_flags(sources.host_flags), "-c", "-x", "c++", unit.filename, "-o", "unit.o"]  # fmt: skip
+    return [
+        *find_compiler().command,
+        *how.flags,
+        *how.include,
+        "-include",
+        "prelude.h",
+        *folders(unit, sources),
+        *language_flags(sources.host_flags),
+        "-c",
+        "-x",
+        "c++",
+        unit.filename,
+        "-o",
+        "unit.o",
+    ]

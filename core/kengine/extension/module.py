@@ -60,7 +60,7 @@ class Extension:
 
 
 def load_light(library: Path, sources: SourceSet, settings: Settings) -> Extension:
-    """Load a library built with the light headers. OSError when it lacks a symbol, ImportError when it binds nothing."""
+    """Load a library built with the light headers. OSError for a missing symbol, ImportError when it binds nothing."""
     glue = toolkit.load_glue(toolkit.glue_library(settings.shared))
     program = open_program(library, sources, settings)
     toolkit.connect(glue, program.runtime.lib if program else None, settings.check)
@@ -69,7 +69,8 @@ def load_light(library: Path, sources: SourceSet, settings: Settings) -> Extensi
     published = [p for p in (_publish(binary, "light_extension"), _publish(binary, "light_libraries")) if p]
     if not published and sources.python_module:
         raise ImportError(
-            f"extension {sources.name!r} defines no module: give the names of its functions, or write PYBIND11_MODULE(TORCH_EXTENSION_NAME, m)"
+            f"extension {sources.name!r} defines no module: give the names of its functions, "
+            "or write PYBIND11_MODULE(TORCH_EXTENSION_NAME, m)"
         )
     for table in published:
         for name, function in table["functions"].items():
@@ -170,9 +171,21 @@ def _defined(library: str, name: str) -> bool:
     return hasattr(getattr(torch.ops, library), name)
 
 
-_TYPES = {"torch.Tensor": "Tensor", "int": "int", "float": "float", "bool": "bool", "str": "str", "None": "()",
-          "Optional[torch.Tensor]": "Tensor?", "list[torch.Tensor]": "Tensor[]", "list[int]": "int[]", "list[float]": "float[]",
-          "Optional[int]": "int?", "Optional[float]": "float?", "Union[int, float, complex]": "Scalar"}  # fmt: skip
+_TYPES = {
+    "torch.Tensor": "Tensor",
+    "int": "int",
+    "float": "float",
+    "bool": "bool",
+    "str": "str",
+    "None": "()",
+    "Optional[torch.Tensor]": "Tensor?",
+    "list[torch.Tensor]": "Tensor[]",
+    "list[int]": "int[]",
+    "list[float]": "float[]",
+    "Optional[int]": "int?",
+    "Optional[float]": "float?",
+    "Union[int, float, complex]": "Scalar",
+}
 
 
 def _schema(schema: str) -> str:

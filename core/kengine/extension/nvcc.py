@@ -70,5 +70,14 @@ def device_command(
     """nvcc with the candidate's flags; its choice of architecture and language wins, as it does with torch."""
     own_arch = any("arch" in f or "-gencode" in f for f in candidate_flags)
     own_language = any(f.startswith(("-std", "--std")) for f in candidate_flags)
-    return [str(toolkit.nvcc), *STOCK_FLAGS, *([] if own_arch else [f"-arch={arch}"]), *([] if own_language else [f"-std={language}"]),
-            "-Xcompiler", "-fPIC,-fvisibility=hidden", "-w", *include, *candidate_flags]  # fmt: skip
+    return [
+        str(toolkit.nvcc),
+        *STOCK_FLAGS,
+        *([] if own_arch else [f"-arch={arch}"]),
+        *([] if own_language else [f"-std={language}"]),
+        "-Xcompiler",
+        "-fPIC,-fvisibility=hidden",
+        "-w",
+        *include,
+        *candidate_flags,
+    ]

@@ -86,12 +86,12 @@ def _functions(value: object) -> dict[str, str] | None:
 
 
 def is_device_text(text: str, kernels_in_host: bool) -> bool:
-    """Whether a host source is compiled as a device source: where the host compiler is hipcc or nvcc, and it has kernels."""
+    """Whether a host source has kernels, where the compiler of host sources (hipcc, nvcc) takes them."""
     return kernels_in_host and re.search(r"\b__global__\b|<<<|\bhipLaunchKernelGGL\b", blank(text)) is not None
 
 
 def kernels_in_host(dialect: str) -> bool:
-    """Whether the compiler of host sources understands kernels: the variable CXX names it, and HIP's is the same for all."""
+    """Whether the compiler of host sources knows kernels: CXX names one that does; HIP has one compiler for all."""
     named = os.path.basename(os.environ.get("CXX", "").split(" ")[0])
     return dialect == "hip" or named in ("hipcc", "nvcc")
 
@@ -120,8 +120,14 @@ def from_inline(
         tail = "\n".join([f'\n#line 1 "{BINDINGS}"', "PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {", *rows, "}", ""])
     implicit = not no_implicit_headers
     units = [
-        Unit(HOST_NAME, host, is_device_text(host, kernels_in_host(dialect)), ("torch/extension.h",) if implicit else (), tail)
-    ]  # fmt: skip
+        Unit(
+            HOST_NAME,
+            host,
+            is_device_text(host, kernels_in_host(dialect)),
+            ("torch/extension.h",) if implicit else (),
+            tail,
+        )
+    ]
     if device:
         runtime = ("hip/hip_runtime.h",) if dialect == "hip" else ("cuda.h", "cuda_runtime.h")
         units.append(Unit(DEVICE_NAME, device, True, ("torch/types.h", *runtime) if implicit else ()))
@@ -178,9 +184,15 @@ def _complete(
         # The name is a C++ identifier: PYBIND11_MODULE makes a function of it.
         raise CandidateFault("compile_failed", f"extension name {name!r} is not a C++ identifier")
     return SourceSet(
-        name, tuple(units), _flags(cflags, "extra_cflags"), _flags(cuda_cflags, "extra_cuda_cflags"),
-        _flags(ldflags, "extra_ldflags"), _flags(include, "extra_include_paths"), functions or {}, python_module,
-    )  # fmt: skip
+        name,
+        tuple(units),
+        _flags(cflags, "extra_cflags"),
+        _flags(cuda_cflags, "extra_cuda_cflags"),
+        _flags(ldflags, "extra_ldflags"),
+        _flags(include, "extra_include_paths"),
+        functions or {},
+        python_module,
+    )
 
 
 def _quoted(text: str) -> str:
@@ -202,7 +214,7 @@ def language_flags(flags: Sequence[str]) -> list[str]:
 
 
 def parameter_names(text: str, function: str) -> list[str]:
-    """The names of a function's parameters by its definition or, failing that, a declaration; [] if there is neither."""
+    """The names of a function's parameters by its definition, else by a declaration; [] if there is neither."""
     blanked = blank(text)
     best: list[str] = []
     for match in re.finditer(rf"\b{re.escape(function)}\s*\(", blanked):

@@ -57,9 +57,27 @@ def glue_library(tools: Path) -> Path:
         if not library.exists():
             with tempfile.TemporaryDirectory(dir=tools) as temporary:
                 out = Path(temporary) / library.name
-                run([*find_compiler().command, "-std=c++17", "-O2", "-fPIC", "-w", "-fvisibility=hidden", "-shared",
-                     f"-Wl,-soname,{library.name}", f"-I{ROOT}", str(ROOT / "glue" / "glue.cpp"), "-o", str(out),
-                     f"-L{folder}", "-ltorch_cpu", f"-Wl,-rpath,{folder}", "-ldl"], Path(temporary))  # fmt: skip
+                run(
+                    [
+                        *find_compiler().command,
+                        "-std=c++17",
+                        "-O2",
+                        "-fPIC",
+                        "-w",
+                        "-fvisibility=hidden",
+                        "-shared",
+                        f"-Wl,-soname,{library.name}",
+                        f"-I{ROOT}",
+                        str(ROOT / "glue" / "glue.cpp"),
+                        "-o",
+                        str(out),
+                        f"-L{folder}",
+                        "-ltorch_cpu",
+                        f"-Wl,-rpath,{folder}",
+                        "-ldl",
+                    ],
+                    Path(temporary),
+                )
                 os.replace(out, library)
     return library
 

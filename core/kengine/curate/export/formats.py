@@ -88,8 +88,8 @@ def provenance(sample: Sample, task_digest: str) -> Row:
 
 
 _UNJUDGED: Row = {
-    "verdict": "unjudged", "targets": [], "compiled_for": [], "emulated": None, "seeds": [], "toolchain": "{}", "device": "",
-    "speedup": None, "latency_ns": None,
+    "verdict": "unjudged", "targets": [], "compiled_for": [], "emulated": None, "seeds": [], "toolchain": "{}",
+    "device": "", "speedup": None, "latency_ns": None,
 }  # fmt: skip
 
 
