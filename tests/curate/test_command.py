@@ -44,6 +44,8 @@ def test_a_whole_run(folder, capsys) -> None:
         "reject" in out and "wrong_result 1" in out and "no_code 1" in out and "1 rows in curated" in out and err == ""
     )
     assert len((folder / "curated/corpus/messages/train.jsonl").read_text().splitlines()) == 1
+    assert cli.run(["curate", "curate.toml", "--out", "elsewhere", "-q"]) == 0
+    assert "1 rows in elsewhere" in capsys.readouterr().out and (folder / "elsewhere/corpus/README.md").exists()
     assert cli.run(["curate", ".", "--json"]) == 0
     body = json.loads(capsys.readouterr().out)
     assert body["schema"] == "kengine.curation/1" and body["rows"] == 1 and body["folder"] == "curated"
@@ -88,7 +90,7 @@ def test_a_stage_alone_writes_to_stdout(folder, capsys) -> None:
         (["curate", "parse", "rows.jsonl", "--set", "truncated=3"], "parse.truncated: want str, got int"),
         (["curate", "reject", "rows.jsonl"], "names no targets"),
         (["curate", "sample", "rows.jsonl"], "names neither a file to `replay` nor a `model`"),
-        (["curate", "curate.toml", "--out", "x"], "--out is for a stage that stands alone"),
+        (["curate", "curate.toml", "--set", "x=1"], "--set is for a stage that stands alone"),
         (["curate", "parse", "rows.jsonl", "-o", "rows.jsonl/x"], "cannot be written"),
     ],
 )

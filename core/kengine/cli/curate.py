@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,7 @@ SCHEMA = "kengine.curation/1"
     help="A setting of a stage that stands alone; may be repeated.",
 )
 @click.option("--out", "-o", type=click.Path(path_type=Path), metavar="PATH",
-              help="Where a stage that stands alone writes; default stdout.")  # fmt: skip
+              help="The folder of the run, instead of `out`; of a stage that stands alone, its file.")  # fmt: skip
 @click.option("--fresh", is_flag=True, help="Forget an earlier run in the same folder instead of going on with it.")
 @click.option(
     "--jobs", type=click.IntRange(1), metavar="N", help="Candidates judged side by side; default: processors."
@@ -70,12 +71,14 @@ def command(
         near = get_close_matches(arguments[0], STAGES, 1)
         hint = f"did you mean {near[0]!r}? " if near else ""
         raise UsageError(f"no stage {arguments[0]!r}; {hint}stages: {', '.join(STAGES)}; or give one curate.toml")
-    for option, value in (("--config", config), ("--set", given), ("--out", out)):
+    for option, value in (("--config", config), ("--set", given)):
         if value:
             raise UsageError(f"{option} is for a stage that stands alone; {arguments[0]} says all there is to say")
     from kengine.curate import pipeline, settings
 
     read = settings.read(Path(arguments[0]))
+    if out is not None:
+        read = replace(read, out=out)
     with _progress(quiet) as watch:
         result = pipeline.run(read, watch=watch, fresh=fresh, jobs=jobs)
     if as_json:

@@ -24,7 +24,14 @@ def encode(value: Any) -> bytes:
         except TypeError:
             return _encode(value).encode()
         # orjson writes NaN and infinity as null, which would read back as something else
-        return text if b"null" not in text or _is_finite(value) else _encode(value).encode()
+        nulls = text.count(b"null")
+        if (
+            nulls
+            and not (isinstance(value, dict) and nulls == list(value.values()).count(None))
+            and not _is_finite(value)
+        ):
+            return _encode(value).encode()
+        return text
     return _encode(value).encode()
 
 
@@ -40,15 +47,19 @@ def decode(text: bytes | str) -> Any:
 
 def _is_finite(value: Any) -> bool:
     """Whether no number within is NaN or infinite."""
-    pending = [value]
-    while pending:
-        each = pending.pop()
+    if type(value) is float:
+        return value - value == 0
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, (list, tuple)):
+        return True
+    for each in value:
         kind = type(each)
+        if kind is str or kind is bool:
+            continue
         if kind is float:
             if each - each != 0:
                 return False
-        elif kind is dict:
-            pending += [v for v in each.values() if type(v) is not str]
-        elif kind is list or kind is tuple:
-            pending += [v for v in each if type(v) is not str]
+        elif not _is_finite(each):
+            return False
     return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shutil
@@ -47,11 +48,15 @@ def run(settings: Settings, *, watch: Watch = lambda *_: None, fresh: bool = Fal
     if fresh:
         _erase(folder)
     store = Store(folder)
+    thresholds = gc.get_threshold()
+    # samples hold no cycles; looking for some among thousands of them takes a tenth of the time
+    gc.set_threshold(100_000, *thresholds[1:])
     try:
         _check_same(store, settings)
         context = Context(settings, folder, jobs or settings.jobs or len(os.sched_getaffinity(0)), store)
         return _run(build(settings, context), context, store, watch)
     finally:
+        gc.set_threshold(*thresholds)
         store.close()
         shutil.rmtree(folder / "scratch", ignore_errors=True)
 

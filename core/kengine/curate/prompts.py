@@ -104,6 +104,14 @@ def _describe(case: Case) -> str:
 
 
 def _tag_line(sample: Sample, tags: Sequence[str]) -> str:
-    facets = {**sample.facets(), "backend": sample.backend, **sample.labels}
-    known = [(tag, facets.get(tag)) for tag in tags]
-    return " ".join(f"[{tag}: {value}]" for tag, value in known if value not in (None, ""))
+    known = [(tag, _tag(sample, tag)) for tag in tags]
+    return " ".join([f"[{tag}: {value}]" for tag, value in known if value not in (None, "")])
+
+
+def _tag(sample: Sample, tag: str) -> object:
+    if tag == "backend":
+        return sample.backend
+    value = sample.labels.get(tag)
+    if value is None and sample.task is not None and tag in ("category", "level"):
+        return getattr(sample.task.spec, tag)
+    return value

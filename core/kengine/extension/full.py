@@ -26,8 +26,7 @@ from kengine.simt.toolchain import Mode, find_compiler, locked, run
 
 _EMULATED = """#include <torch/extension.h>
 #define LIGHT_FULL_HEADERS 1
-#define SIMT_AFTER_TORCH 1
-#include "simt.h"
+#include "@SIMT@/simt.h"
 #include "kengine_full.h"
 """
 # Conversions between torch's narrow types and the device's, and the device's names for the CPU.
@@ -129,7 +128,6 @@ def _flags(settings: Settings, unit: Unit) -> list[str]:
         f"-std={language()}",
         f"-I{toolkit.ROOT / 'device'}",
         f"-I{toolkit.ROOT}",
-        f"-I{toolchain.SOURCES / 'simt'}",
         f"-I{toolchain.SOURCES / 'include'}",
         *torch_include(),
     ]
@@ -148,7 +146,9 @@ def _precompiled(settings: Settings, flags: list[str]) -> Path:
 
 
 def _headers(folder: Path) -> None:
-    (folder / "full.h").write_text(_EMULATED, encoding="utf-8")
+    # By its path: the emulator has a math.h, which must not stand in for the system's.
+    text = _EMULATED.replace("@SIMT@", str(toolchain.SOURCES / "simt"))
+    (folder / "full.h").write_text(text, encoding="utf-8")
     (folder / "kengine_full.h").write_text(_BRIDGE, encoding="utf-8")
 
 
@@ -176,7 +176,7 @@ def _emulated(unit: Unit, sources: SourceSet, settings: Settings, place: Path) -
     lines = [f"#define TORCH_EXTENSION_NAME {sources.name}"]
     if unit is sources.units[0]:
         strict = 0 if any(has_return_in_macro(u.text) for u in sources.units) else 1
-        lines += [f"#define SIMT_STRICT_EXIT {strict}", '#include "definitions.h"']
+        lines += [f"#define SIMT_STRICT_EXIT {strict}", f'#include "{toolchain.SOURCES / "simt" / "definitions.h"}"']
     lines += [f"#include <{h}>" for h in unit.headers]
     text = (rewrite(unit.text) if unit.is_device else unit.text) + unit.tail + "\n"
     light.write_unit(unit, place, "\n".join([*lines, ""]), text)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from kengine.simt.kernels import parameter_name
 from kengine.simt.lexer import blank, closing, split_commas
 
-
 _TYPE_WORDS = frozenset({"long", "int", "short", "char", "double", "float", "bool", "unsigned", "signed", "const"})
 
 

@@ -100,8 +100,10 @@ inline cudaDeviceProp* getDeviceProperties(int device = -1) {
 inline cudaDeviceProp* getCurrentDeviceProperties() { return getDeviceProperties(); }
 inline int warp_size() { return getCurrentDeviceProperties()->warpSize; }
 }  // namespace at::cuda
+#ifndef LIGHT_FULL_HEADERS
 namespace torch::cuda {
 inline bool is_available() { return at::cuda::is_available(); }
 inline size_t device_count() { return static_cast<size_t>(at::cuda::device_count()); }
 inline void synchronize(int64_t = -1) { c10::cuda::device_synchronize(); }
 }  // namespace torch::cuda
+#endif
