@@ -101,7 +101,8 @@ def _build(sources: SourceSet, settings: Settings, library: Path) -> None:
             flags = Mode(settings.lanes, settings.dialect == "hip", settings.check, False).link_flags(
                 toolchain.runtime_library(settings.shared)
             )
-            run([*find_compiler().command, *objects, "-o", str(out), *link, *flags, "-lc"], folder)
+            flags = [f for f in flags if f not in ("-nostdlib", "-nostartfiles")]
+            run([*find_compiler().command, *objects, "-o", str(out), *link, *flags], folder)
         else:
             kit = nvcc.find_toolkit()
             objects = light.compile_all(
@@ -176,7 +177,10 @@ def _emulated(unit: Unit, sources: SourceSet, settings: Settings, place: Path) -
     lines = [f"#define TORCH_EXTENSION_NAME {sources.name}"]
     if unit is sources.units[0]:
         strict = 0 if any(has_return_in_macro(u.text) for u in sources.units) else 1
-        lines += [f"#define SIMT_STRICT_EXIT {strict}", f'#include "{toolchain.SOURCES / "simt" / "definitions.h"}"']
+        definitions = toolchain.SOURCES / "simt" / "definitions.h"
+        # Linked with start files, which bring the handle that the emulator defines for programs without them.
+        lines += [f"#define SIMT_STRICT_EXIT {strict}", *(["#define SIMT_CHECK"] if settings.check else [])]
+        lines += ["#define __dso_handle light_dso_handle", f'#include "{definitions}"', "#undef __dso_handle"]
     lines += [f"#include <{h}>" for h in unit.headers]
     text = (rewrite(unit.text) if unit.is_device else unit.text) + unit.tail + "\n"
     light.write_unit(unit, place, "\n".join([*lines, ""]), text)

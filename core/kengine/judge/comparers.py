@@ -1,4 +1,4 @@
-"""Plugins that compare in the core's place, for a dtype or a hardware that they know better. Installed code, trusted."""
+"""Plugins that compare in the core's place, for a dtype or hardware that they know better. Installed code, trusted."""
 
 from __future__ import annotations
 
