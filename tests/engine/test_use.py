@@ -9,7 +9,7 @@ import threading
 
 import kengine
 import pytest
-from kengine import Engine, Plan, TargetUnavailable, UsageError
+from kengine import Engine, Plan, TargetUnavailable, UsageError, codec
 from toy_items import GOOD, TASK, candidate, descendants, item, settled
 
 
@@ -132,3 +132,8 @@ def test_unknown_things_are_named():
         Engine(backend="nosuch")
     with pytest.raises(UsageError, match="kengine backends"):
         Engine()
+
+
+def test_a_verdict_that_is_read_back_equals_the_one_that_was_written(engine):
+    verdict = engine.verify(item(GOOD))
+    assert codec.loads(codec.dumps(verdict), kengine.Verdict) == verdict

@@ -106,7 +106,14 @@ class Job:
             line=fault.line if fault else 0,
             log=fault.log if fault else "",
             salt=self.salt,
-            plan={**self.plan.to_json(), "compile_for": tuple(str(t) for t in self.compile_for)},
+            plan=_freeze({**self.plan.to_json(), "compile_for": [str(t) for t in self.compile_for]}),
             durations_ns=dict(self.durations_ns),
             digests={"candidate": self.candidate.digest, "task": self.task.digest, **self.digests},
         )
+
+
+def _freeze(value: Any) -> Any:
+    """JSON with tuples for lists, as it is read back: a verdict from the store equals the one that went in."""
+    if isinstance(value, dict):
+        return {key: _freeze(item) for key, item in value.items()}
+    return tuple(map(_freeze, value)) if isinstance(value, (list, tuple)) else value

@@ -40,7 +40,7 @@ def build(sources: SourceSet, settings: Settings, reason: str) -> Extension:
     """Build, load and say why. Raises CompileError with the compiler's log, CandidateFault for a missing function."""
     library = settings.cache / f"extension-{light.key_of(sources, settings, 'full')}.so"
     if not library.exists():
-        _build(sources, settings, library)
+        compile_only(sources, settings)
     program = open_program(library, sources, settings)
     try:
         module = _import(sources.name, library)
@@ -79,7 +79,9 @@ def torch_include() -> list[str]:
     return ["-isystem", str(folder), "-isystem", str(folder / "torch/csrc/api/include"), "-isystem", str(python)]
 
 
-def _build(sources: SourceSet, settings: Settings, library: Path) -> None:
+def compile_only(sources: SourceSet, settings: Settings) -> Path:
+    """Compile and link into the cache, without loading. Raises CompileError."""
+    library = settings.cache / f"extension-{light.key_of(sources, settings, 'full')}.so"
     settings.cache.mkdir(parents=True, exist_ok=True)
     glue = toolkit.glue_library(settings.shared)
     lib = toolkit.torch_folder() / "lib"
@@ -112,6 +114,7 @@ def _build(sources: SourceSet, settings: Settings, library: Path) -> None:
             link += ["-lc10_cuda", "-ltorch_cuda"] if (lib / "libtorch_cuda.so").exists() else []
             run([*find_compiler().command, "-shared", *objects, "-o", str(out), *link, *own, *kit.link_flags()], folder)
         os.replace(out, library)
+    return library
 
 
 def _flags(settings: Settings, unit: Unit) -> list[str]:

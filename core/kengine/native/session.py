@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -66,7 +67,7 @@ class Session:
         with self.driver.surroundings(self._lenient), observe.observing(Mode.normal):
             self.python = source.load(self.candidate, workdir)
             entry.find(self.python, self.view)
-            if isinstance(__import__("sys").modules.get("cupy"), cupy.Facade):
+            if isinstance(sys.modules.get("cupy"), cupy.Facade):
                 kernels.compile_made()
 
     def bind(self, inputs: Inputs) -> Callable[[], Any]:
