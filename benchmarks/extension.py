@@ -59,7 +59,6 @@ def main() -> None:
     options = parser.parse_args()
 
     import torch
-
     from kengine.extension import Settings, load_inline, warm
     from kengine.extension import full as full_headers
     from kengine.extension.sources import from_inline

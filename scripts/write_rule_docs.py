@@ -25,12 +25,10 @@ This page is written by `scripts/write_rule_docs.py`.
 
 def render() -> str:
     """The whole page."""
-    from kengine_cuda.lint.rules import RULES as CUDA
-    from kengine_hip.lint.rules import RULES as HIP
     from kengine_nki.lint.rules import RULES as NKI
     from kengine_triton.lint.rules import RULES as TRITON
 
-    every = (*RULES, *TRITON, *CUDA, *HIP, *NKI)
+    every = (*RULES, *TRITON, *NKI)
     parts = [INTRODUCTION, "| code | name | severity |\n|---|---|---|"]
     for rule in every:
         anchor = f"{rule.code} {rule.name}".lower().replace(" ", "-")
