@@ -112,3 +112,18 @@ def test_nvcc_errors_name_the_candidates_line(settings: Settings) -> None:
         )
     assert (caught.value.status, caught.value.line) == ("compile_failed", 8)
     assert caught.value.message == 'cuda_sources:8: identifier "z" is undefined'
+
+
+@pytest.mark.slow
+def test_bindings_in_a_device_source_compile_with_nvcc(settings: Settings) -> None:
+    try:
+        find_toolkit()
+    except TargetUnavailable as error:
+        pytest.skip(str(error))
+    source = (
+        "#include <torch/extension.h>\ntorch::Tensor f(torch::Tensor x) { return x + 1; }\n"
+        'PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("f", &f); }\n'
+    )
+    m = load_inline("device_bindings", "", source, settings=replace(settings, mode="nvcc"))
+    # No kernel is launched, and the tensor is the host's: is_cuda() says so on a device build.
+    assert m.f(torch.ones(2)).tolist() == [2.0, 2.0]

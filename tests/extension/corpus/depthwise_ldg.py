@@ -27,7 +27,7 @@ torch::Tensor depthwise_forward(const torch::Tensor& x, const torch::Tensor& w, 
   int K = w.size(-1), OH = x.size(2) + 2 * padding - K + 1, OW = x.size(3) + 2 * padding - K + 1;
   auto y = torch::empty({x.size(0), x.size(1), OH, OW}, x.options());
   const int n = y.numel();
-  AT_DISPATCH_FLOATING_TYPES_AND_HALF(x.scalar_type(), "depthwise_forward", [&] {
+  AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "depthwise_forward", [&] {
     depthwise<scalar_t><<<std::min((n + 511) / 512, 65535), 512>>>(n, x.data_ptr<scalar_t>(), w.data_ptr<scalar_t>(), y.data_ptr<scalar_t>(), x.size(1), x.size(2), x.size(3), K, padding, OH, OW);
   });
   return y;

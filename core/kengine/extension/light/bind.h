@@ -1,6 +1,8 @@
 // PYBIND11_MODULE, module.def, TORCH_LIBRARY: functions become entries of a table that the glue library turns into
 // Python functions.
 #pragma once
+#include <memory>
+
 #include "convert.h"
 
 namespace light {

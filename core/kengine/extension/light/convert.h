@@ -1,5 +1,7 @@
 // From Python objects to the types of a C++ signature and back, by pybind11's rules.
 #pragma once
+#include <map>
+
 #include "python.h"
 
 namespace light {
