@@ -49,7 +49,10 @@ void check_launch_start() {
     S.shared.push_back(r);
   }
   S.dynamic.shift = 2;
-  if (S.dynamic.cells) memset(S.dynamic.cells, 0, S.dynamic.cell_bytes);
+  // Allocated anew at the first access: this launch may have more dynamic shared memory than the last.
+  if (S.dynamic.cells) munmap(S.dynamic.cells, S.dynamic.cell_bytes);
+  S.dynamic.cells = nullptr;
+  S.dynamic.cell_bytes = 0;
   find_module_regions();
   clear_sites();
   spans.clear();
