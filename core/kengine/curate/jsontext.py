@@ -5,11 +5,13 @@ What orjson refuses and Python takes (lone surrogates, NaN in what others wrote)
 
 from __future__ import annotations
 
+import importlib
 import json
 from typing import Any
 
+orjson: Any
 try:
-    import orjson
+    orjson = importlib.import_module("orjson")
 except ImportError:
     orjson = None
 
