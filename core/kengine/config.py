@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from math import isfinite
 from pathlib import Path
@@ -17,6 +18,8 @@ from kengine.target import Target
 
 _SALT = re.compile(r"(?:[0-9a-f]{2}){8,64}\Z")
 _BACKEND = re.compile(r"[a-z][a-z0-9_]*\Z")
+_ENDPOINT = re.compile(r"https?://[^\s/@?#]+(?:/[^\s?#@]*)?\Z")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 class ConfigError(UsageError):
@@ -48,6 +51,44 @@ class Limits:
 
 
 @dataclass(frozen=True)
+class OpinionSettings:
+    """Who is asked whether a candidate's text genuinely implements the operator. Raises UsageError.
+
+    url, model: an endpoint of OpenAI's protocol, as in `http://127.0.0.1:8000/v1`, and the model there; "" asks only
+    the judges of further plugins. key_env: the variable that holds its key, read when it is asked and never written
+    down; when it is not set no key is sent. severity: a doubt is only recorded (`warn`) or makes the candidate a
+    `sham` (`reject`). timeout_s: for one candidate, retries included; after that there is no opinion. retries: after
+    a rate limit or an outage. options: further fields of the request (temperature, max_tokens, ...).
+    """
+
+    url: str = ""
+    model: str = ""
+    key_env: str = "OPENAI_API_KEY"
+    severity: Literal["warn", "reject"] = "warn"
+    timeout_s: float = 60.0
+    retries: int = 2
+    options: Mapping[str, JsonValue] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if bool(self.url) != bool(self.model):
+            raise UsageError("an opinion needs both a url and a model of that endpoint; one of them is missing")
+        if self.url and not _ENDPOINT.match(self.url):
+            raise UsageError(
+                f"opinion url is {_without_password(self.url)!r}, want http(s)://HOST[:PORT][/PATH] without a user, "
+                "a query or a fragment: a key belongs into the variable that key_env names"
+            )
+        if not _VARIABLE.match(self.key_env):
+            raise UsageError("opinion key_env: want the name of a variable, never the key itself")
+        if self.severity not in ("warn", "reject"):
+            raise UsageError(f"opinion severity is {self.severity!r}, allowed: 'warn', 'reject'")
+        _require_positive("opinion timeout_s", self.timeout_s)
+        if isinstance(self.retries, bool) or not isinstance(self.retries, int) or self.retries < 0:
+            raise UsageError(f"opinion retries: want a whole number from 0, got {self.retries!r}")
+        if taken := sorted({"model", "messages", "response_format", "stream", "n"} & set(self.options)):
+            raise UsageError(f"opinion options: {', '.join(taken)} cannot be set there")
+
+
+@dataclass(frozen=True)
 class Plan:
     """What a run does with each candidate. Raises UsageError for a value that makes no sense, naming it.
 
@@ -62,6 +103,7 @@ class Plan:
     salt: hexadecimal secret that every seed follows from; "" draws a new one for the run.
     select, ignore: lint rules by code or prefix; an empty `select` takes all.
     sanitize: where an emulator can, check every access of a kernel for bounds, races and uninitialised shared memory.
+    opinion: ask a judge of the text about each candidate that passed everything else; None asks nobody.
     """
 
     cases: int | None = None
@@ -83,6 +125,7 @@ class Plan:
     ignore: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
     sanitize: bool = True
+    opinion: OpinionSettings | None = None
 
     def __post_init__(self) -> None:
         for name in ("cases", "timed_cases", "min_speedup", "time_budget_s"):
@@ -147,8 +190,8 @@ def find(start: Path | None = None) -> Path | None:
 def read(path: Path | None = None) -> Config:
     """Read a configuration file, or the one that `find` finds. Raises ConfigError; no file gives the defaults.
 
-    Keys are those of Config and of Plan side by side (`min-speedup` and `min_speedup` are the same), and a table
-    `limits` with those of Limits.
+    Keys are those of Config and of Plan side by side (`min-speedup` and `min_speedup` are the same), a table `limits`
+    with those of Limits, and a table `opinion` with those of OpinionSettings.
     """
     path = path or find()
     if path is None:
@@ -160,12 +203,15 @@ def read(path: Path | None = None) -> Config:
 
 
 def _config(path: Path, table: dict[str, Any]) -> Config:
-    plan_keys = {f.name for f in fields(Plan)} - {"limits"}
+    plan_keys = {f.name for f in fields(Plan)} - {"limits", "opinion"}
     top_keys = {"backend", "target", "compile_for", "workers"}
-    given = _normalize(path, "", table, plan_keys | top_keys | {"limits"})
+    given = _normalize(path, "", table, plan_keys | top_keys | {"limits", "opinion"})
     plan_given = {k: v for k, v in given.items() if k in plan_keys}
     limits = _table(path, given, "limits")
     plan_given["limits"] = _normalize(path, "limits.", limits, {f.name for f in fields(Limits)})
+    if "opinion" in given:
+        opinion = _table(path, given, "opinion")
+        plan_given["opinion"] = _normalize(path, "opinion.", opinion, {f.name for f in fields(OpinionSettings)})
     try:
         plan = codec.from_json(plan_given, Plan)
         target = given.get("target")
@@ -217,6 +263,11 @@ def _normalize(path: Path, prefix: str, table: dict[str, Any], known: set[str]) 
             raise ConfigError(f"{path}: {prefix + name!r} is given twice, with '-' and with '_'")
         result[name] = value
     return result
+
+
+def _without_password(url: str) -> str:
+    """A url for a message: what stands between the scheme and an @ may be a password."""
+    return re.sub(r"(?<=//)[^/]*@", "...@", url)
 
 
 def _require_positive(name: str, value: float | None) -> None:

@@ -124,6 +124,7 @@ def test_entry_points(installed: Path, tmp_path: Path) -> None:
         ["kengine.backends", "nki", "kengine_nki.plugin"],
         ["kengine.backends", "toy", "kengine.testing.toy.plugin"],
         ["kengine.backends", "triton", "kengine_triton.plugin"],
+        ["kengine.plugins", "opinion", "kengine.opinion.plugin"],
     ]
 
 

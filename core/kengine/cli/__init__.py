@@ -19,6 +19,7 @@ COMMANDS = {
     "time": "Judge candidates and measure them against the reference.",
     "compile": "Compile candidates and show what they take of the chip; nothing is launched.",
     "lint": "Look at the text of candidates; nothing is executed.",
+    "screen": "Report tasks that cannot tell right from wrong, with a suggested fix.",
     "backends": "List every backend and target, and what each can do here.",
     "show": "Print verdicts that were written with --json.",
     "replay": "Judge again with the recorded seeds and plan, and compare.",
@@ -26,6 +27,7 @@ COMMANDS = {
     "serve": "Answer trainers over HTTP: verdicts, jobs, metrics.",
     "curate": "Turn raw samples into a corpus: load, judge, deduplicate, balance, export.",
     "score": "Score verdicts: pass@k, fast_p, geometric mean of speed-ups.",
+    "selftest": "Judge a corpus of hacks and honest kernels: the engine's own score.",
 }
 """Every subcommand with its one-line help; `kengine.cli.NAME` holds its `command`."""
 

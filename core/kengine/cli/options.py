@@ -12,7 +12,7 @@ import click
 from kengine.errors import UsageError
 
 if TYPE_CHECKING:
-    from kengine.config import Config, Plan
+    from kengine.config import Config, OpinionSettings, Plan
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -53,6 +53,14 @@ running = _stack(
 linting = _stack(
     click.option("--select", metavar="CODE", multiple=True, help="Only these lint rules, by code or prefix."),
     click.option("--ignore", metavar="CODE", multiple=True, help="Not these lint rules, by code or prefix."),
+)
+opinion = _stack(
+    click.option("--opinion", metavar="URL", help="Ask this endpoint whether the code does the work it claims."),
+    click.option("--opinion-model", metavar="NAME", help="The model to ask there."),
+    click.option("--opinion-key-env", metavar="VARIABLE", help="Holds the endpoint's key; default: OPENAI_API_KEY."),
+    click.option(
+        "--opinion-severity", type=click.Choice(["warn", "reject"]), help="Only record a doubt (default), or fail."
+    ),
 )
 output = _stack(
     click.option("--json", "as_json", is_flag=True, help="One JSON object a line on stdout, and nothing else."),
@@ -108,4 +116,21 @@ def merge_plan(plan: Plan, **given: Any) -> Plan:
         values["screen"] = False
     if values.pop("no_check", False):
         values["sanitize"] = False
+    if opinion := _opinion(plan, values):
+        values["opinion"] = opinion
     return replace(plan, **values)
+
+
+def _opinion(plan: Plan, values: dict[str, Any]) -> OpinionSettings | None:
+    """Take the options about opinions out of `values` and put them over those of the plan; None when none was given."""
+    keys = {
+        "opinion": "url", "opinion_model": "model", "opinion_key_env": "key_env", "opinion_severity": "severity",
+    }  # fmt: skip
+    given = {name: values.pop(key) for key, name in keys.items() if key in values}
+    if not given:
+        return None
+    from kengine.config import OpinionSettings
+
+    if plan.opinion is None and "url" not in given:
+        raise UsageError("--opinion-... says how to ask for an opinion, and nobody is asked: give --opinion URL too")
+    return replace(plan.opinion, **given) if plan.opinion else OpinionSettings(**given)

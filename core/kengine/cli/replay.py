@@ -47,12 +47,16 @@ def command(files: tuple[Path, ...], as_json: bool) -> int:
 
 
 def recorded_plan(verdict: Verdict) -> tuple[Plan, tuple[str, ...]]:
-    """The plan that a verdict was reached with, its salt included, and what was compiled for beside the launch."""
+    """The plan that a verdict was reached with, its salt included, and what was compiled for beside the launch.
+
+    Without its opinion: a record must not choose which variable of this machine is sent to which place.
+    """
     from kengine import codec
     from kengine.config import Plan
 
     values = _thaw(verdict.plan)
     named = values.pop("compile_for", None)
+    values.pop("opinion", None)
     plan = codec.from_json({**values, "salt": verdict.salt}, Plan)
     if isinstance(named, list):
         return plan, tuple(str(target) for target in named)

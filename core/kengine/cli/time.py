@@ -16,6 +16,7 @@ from kengine.cli import options
 @options.running
 @options.timing
 @options.linting
+@options.opinion
 @click.option("--timed-cases", type=int, metavar="N", help="Measure N cases; default 1.")
 @click.option("--budget", "time_budget_s", type=float, metavar="S", help="Seconds of measuring for one case.")
 @options.output

@@ -16,6 +16,7 @@ from kengine.cli import options
 @options.running
 @options.timing
 @options.linting
+@options.opinion
 @click.option("--time/--no-time", default=None, help="Measure candidates that are right.")
 @options.output
 def command(as_json: bool, html: Path | None, quiet: bool, **given: Any) -> int:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 PYTHON = frozenset({"python", "py", "python3", "triton", "nki", "tilelang", "gluon"})
 NATIVE = frozenset({"cuda", "cu", "hip", "cpp", "c++", "c", "cc"})
+SUFFIXES = {"hip": ".hip"}
+"""Suffixes of files by the tag of their fence, where the backend is not known; others are `.cu`."""
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([^\r\n]*?)[ \t]*\r?\Z")
 _THOUGHT = re.compile(r"<(think|thinking|reasoning|thought)>(.*?)(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -147,11 +149,7 @@ def _from_json(text: str) -> Parsed | None:
 
 
 def guess_backend(code: str) -> str:
-    """The backend that a candidate is written for, by what it imports and launches; "" when nothing says so."""
-    if re.search(r"\bnki\.jit\b|neuronxcc\.nki|^import nki\b|^from nki\b", code, re.MULTILINE):
-        return "nki"
-    if "hipLaunchKernelGGL" in code or re.search(r"#include\s*[<\"]hip/", code) or "HIP_SOURCE" in code:
-        return "hip"
-    if "__global__" in code or "load_inline" in code or "RawKernel" in code:
-        return "cuda"
-    return "triton" if re.search(r"\btriton\.jit\b|^import triton\b|^from triton\b", code, re.MULTILINE) else ""
+    """The backend that a candidate is written for, as far as installed ones recognise it; "" when none does."""
+    from kengine.plugins import dialect
+
+    return dialect.guess(code)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import PurePath
 
-from kengine.curate.completion import NATIVE, guess_backend, parse
+from kengine.curate.completion import NATIVE, SUFFIXES, guess_backend, parse
 from kengine.curate.record import Outcome, Sample, drop, evolve, label
 from kengine.curate.stage import Context, Stage
 from kengine.errors import UsageError
 from kengine.model import SourceFile
+from kengine.plugins import dialect
 from kengine.tasks.source import MAX_BYTES
 
 
@@ -52,7 +52,8 @@ def parse_sample(sample: Sample, section: Parse | None = None) -> Iterator[Outco
     if not sample.completion.strip():
         yield drop(sample, "no_code", "it has neither code nor a completion")
         return
-    native = {"triton": False, "nki": False}.get(sample.backend)
+    spoken = dialect.declared().get(sample.backend)
+    native = False if spoken is not None and not spoken.native else None
     parsed = parse(sample.completion, native)
     if not parsed.code.strip():
         reason = "truncated" if parsed.truncated else "no_code"
@@ -96,7 +97,8 @@ def _check(sample: Sample, section: Parse) -> Outcome:
 
 
 def _name(code: str, tag: str, backend: str) -> str:
-    """Name of the candidate's file, whose suffix tells the language."""
-    if tag in NATIVE or (not tag and backend in ("cuda", "hip") and "__global__" in code and "import " not in code):
-        return str(PurePath("candidate").with_suffix(".hip" if backend == "hip" else ".cu"))
+    """Name of the candidate's file, whose suffix tells the language: C++ where its fence or nothing but C++ says so."""
+    native = dialect.find(backend).native
+    if tag in NATIVE or (not tag and native and "__global__" in code and "import " not in code):
+        return f"candidate{native or SUFFIXES.get(tag, '.cu')}"
     return "candidate.py"

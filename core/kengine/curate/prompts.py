@@ -7,11 +7,8 @@ from collections.abc import Sequence
 
 from kengine.curate.record import Message, Sample
 from kengine.model import Case, Task
+from kengine.plugins import dialect
 
-LANGUAGES = {
-    "triton": "Triton", "cuda": "CUDA C++ (as a torch extension through load_inline)",
-    "hip": "HIP C++ (as a torch extension through load_inline)", "nki": "NKI",
-}  # fmt: skip
 TAGS = ("backend", "target", "category", "level", "difficulty", "operator", "variant")
 """Tags that a prompt may begin with."""
 
@@ -55,7 +52,7 @@ _written: dict[int, tuple[Task, dict[tuple[object, ...], str]]] = {}
 
 
 def _write(task: Task, line: str, operator: str, target: object, backend: str, reasoning: bool) -> str:
-    language = LANGUAGES.get(backend, backend or "GPU")
+    language = dialect.find(backend).language or backend or "GPU"
     lines = [line, f"Write a {language} kernel for the operator `{operator}`.", ""]
     lines += ["Reference:", "```python", _BLOCK.sub("", task.source).strip(), "```", ""]
     if task.spec.cases:
@@ -91,9 +88,8 @@ def constraints(task: Task) -> list[str]:
 
 
 def _entry(task: Task, backend: str) -> str:
-    if backend == "nki":
-        return "one function decorated with `nki.jit` that takes the inputs of the reference and returns its result"
-    return _ENTRIES.get(task.form, "a function `candidate` that takes the inputs of `reference` and returns its result")
+    usual = "a function `candidate` that takes the inputs of `reference` and returns its result"
+    return dialect.find(backend).entry or _ENTRIES.get(task.form, usual)
 
 
 def _describe(case: Case) -> str:

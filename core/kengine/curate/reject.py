@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from kengine.config import Limits, Plan
-from kengine.curate import sweeps
+from kengine.curate import structure, sweeps
 from kengine.curate.judge import Bench, is_specialised, make_item, summarise
-from kengine.curate.record import Judgement, Outcome, Sample, drop, evolve
+from kengine.curate.record import Judgement, Loss, Outcome, Sample, drop, evolve, label
 from kengine.curate.stage import Context, Stage
 from kengine.errors import TargetUnavailable, TaskError, UsageError
 from kengine.model import JsonValue, Status, Verdict
@@ -131,32 +131,32 @@ class Judging:
     def __call__(self, sample: Sample) -> tuple[Outcome]:
         """The sample with its judgements, or its loss with the reason."""
         if sample.task is None:
-            return (drop(sample, "no_task", "there is no reference to judge it by"),)
+            return (_lose(sample, "no_task", "there is no reference to judge it by"),)
         if not sample.files:
-            return (drop(sample, "no_code", "there is no candidate to judge"),)
+            return (_lose(sample, "no_code", "there is no candidate to judge"),)
         if sample.task.self_referenced and self.section.self_referenced == "drop":
-            return (drop(sample, "self_referenced", "it brought its own reference"),)
+            return (_lose(sample, "self_referenced", "it brought its own reference"),)
         targets = self.bench.targets_of(sample)
         if not targets:
             named = ", ".join(self.bench.targets)
             what = f"of backend {sample.backend!r}" if sample.backend else "whose backend is unknown"
-            return (drop(sample, "no_target", f"a sample {what} is judged on none of {named}"),)
+            return (_lose(sample, "no_target", f"a sample {what} is judged on none of {named}"),)
         judgements: list[Judgement] = []
         for target in targets:
             try:
                 verdict = self.bench.verify(target, make_item(sample))
             except TargetUnavailable as error:
-                return (drop(sample, "no_target", str(error)),)
+                return (_lose(sample, "no_target", str(error)),)
             except TaskError as error:
-                return (drop(sample, "broken_task", str(error)),)
+                return (_lose(sample, "broken_task", str(error)),)
             judgements.append(summarise(verdict, target))
             judged = evolve(sample, judgements=tuple(judgements))
             reason = self._refuse(verdict)
             if reason:
-                return (drop(judged, reason, verdict.message),)
+                return (_lose(judged, reason, verdict.message),)
             problem = self._specialised(judged, target)
             if problem:
-                return (drop(judged, "shape_specialised", problem),)
+                return (_lose(judged, "shape_specialised", problem),)
         labels: dict[str, JsonValue] = {"shapes": judgements[0].shapes} if judgements[0].shapes else {}
         return (evolve(sample, judgements=tuple(judgements), labels={**sample.labels, **labels}),)
 
@@ -186,6 +186,11 @@ class Judging:
             tried += 1
             refused = f"right on the task's own shape, {verdict.status} at {variant.name}: {verdict.message}"
         return refused
+
+
+def _lose(sample: Sample, reason: str, detail: str) -> Loss:
+    """A loss that says of which operator, category and level its task is."""
+    return drop(label(sample, **structure.describe(sample)), reason, detail)
 
 
 def in_parallel(work: Callable[[T], R], items: Iterator[T], jobs: int) -> Iterator[R]:

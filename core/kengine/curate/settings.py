@@ -179,9 +179,10 @@ class _Reader:
         self.lines = dict(_find_lines(text))
 
     def fail(self, key: str, problem: str) -> ConfigError:
-        place = key
+        place = re.sub(r"\[(['\"])(.*?)\1\]", r".\2", key)  # a key of a table, as errors of records name it
         while place and place not in self.lines:
-            place = re.sub(r"(\.[^.\[]*|\[\d+\]|^[^.\[]*)$", "", place)
+            shorter = re.sub(r"(\.[^.\[]*|\[[^\]]*\]|^[^.\[]*)$", "", place)
+            place = shorter if shorter != place else ""
         return ConfigError(f"{self.path}:{self.lines.get(place, 1)}: {key}: {problem}")
 
     def settings(self, table: Mapping[str, Any]) -> Settings:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import TYPE_CHECKING
 
 from kengine.engine.device import Device
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from kengine.engine.crew import Crew
     from kengine.engine.job import Job
     from kengine.engine.judge import Judge, OpenTask
+    from kengine.engine.runner import Runner
+
+GRACE_S = 1.0
+"""How long compiles may still take when the launch beside them has run out of time."""
 
 
 class Companions:
@@ -21,12 +26,24 @@ class Companions:
 
     def __init__(self, job: Job, crew: Crew, judge: Judge, task: OpenTask, infos: tuple[TargetInfo, ...]) -> None:
         self._results: list[Artifact | CandidateFault | BaseException | None] = [None] * len(infos)
+        self._runners: list[Runner | None] = [None] * len(infos)
+        self._abandoned = False
         self._threads = [
             threading.Thread(target=self._compile, args=(n, job, crew, judge, task, info), daemon=True)
             for n, info in enumerate(infos)
         ]
         for thread in self._threads:
             thread.start()
+
+    def abandon(self) -> None:
+        """End what is not done shortly: a compile runs the candidate's host code, which has just not come to an end."""
+        until = time.monotonic() + GRACE_S
+        for thread in self._threads:
+            thread.join(max(0.0, until - time.monotonic()))
+        self._abandoned = True
+        for runner in self._runners:
+            if runner is not None:
+                runner.kill()
 
     def result(self) -> tuple[tuple[Artifact, ...], CandidateFault | None]:
         """Wait for all: the artifacts in order, and the first fault. Raises what was only the machine's fault."""
@@ -48,6 +65,7 @@ class Companions:
     def _compile(self, n: int, job: Job, crew: Crew, judge: Judge, task: OpenTask, info: TargetInfo) -> None:
         try:
             with crew.runner(info, job.backend.module) as runner:
+                self._runners[n] = runner
                 try:
                     self._results[n] = Execution(job, judge, task, runner, Device()).compile(info.target)
                 except CandidateFault as fault:
@@ -55,9 +73,12 @@ class Companions:
                     message = fault.message if named else f"{info.target}: {fault.message}"
                     self._results[n] = CandidateFault(fault.status, message, fault.log, fault.line)
                 finally:
+                    self._runners[n] = None
                     judge.release(runner.holder)
         except BaseException as error:
             self._results[n] = error
+        if self._abandoned:
+            self._results[n] = None
 
 
 def start(job: Job, crew: Crew, judge: Judge, task: OpenTask) -> Companions:

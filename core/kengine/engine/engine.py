@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from kengine import __version__
 from kengine.config import Plan
-from kengine.engine import pipeline, selection
+from kengine.engine import opinions, pipeline, selection
 from kengine.engine.batch import Batch, Pool
 from kengine.engine.crew import Crew
 from kengine.engine.device import Device
@@ -173,6 +173,7 @@ class Engine:
         return hashlib.sha256("\0".join((*parts, *map(str, self.compile_for))).encode()).hexdigest()
 
     def _check_plan(self) -> None:
+        opinions.require(self.plan, self.backend)
         if self.plan.timed and Capability.time not in self.info.capabilities:
             if self.info.emulated:
                 raise UsageError(f"{self.info.target} is an emulator: it can say what is right, never how fast it is")

@@ -6,10 +6,14 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from kengine import codec, wire
+from kengine.engine.accounts import find_processes
 from kengine.errors import CandidateFault
 from kengine.model import Artifact, Comparison, Launch, Mode, Target
+from kengine.provenance import Facts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kengine.engine.device import Device
     from kengine.engine.job import Job
     from kengine.engine.judge import Judge, OpenTask
@@ -30,6 +34,8 @@ class Execution:
         self.runner = runner
         self.stage = "compile"
         self.artifact: Artifact | None = None
+        self.held: list[tuple[int, str]] = []
+        self.processes: frozenset[int] = frozenset()
 
     def compile(self, target: Target) -> Artifact:
         """Load the candidate into the runner and compile it. Raises CandidateFault."""
@@ -54,7 +60,8 @@ class Execution:
                     )
             finally:
                 wire.close_all(fds)
-        self.artifact = _read_artifact(reply.get("artifact"), target)
+        self.processes = find_processes(self.runner.pid)
+        self.artifact = self.job.artifact = _read_artifact(reply.get("artifact"), target)
         return self.artifact
 
     def launch(self, case: int, phase: str, mode: Mode) -> tuple[Any, tuple[Launch, ...], dict[str, Any]]:
@@ -71,7 +78,7 @@ class Execution:
                     reply = self.runner.request(
                         "launch",
                         {"case": codec.to_json(self.task.views[case]), "mode": mode.value, "bundle": bundles[0]},
-                        self.job.task.spec.timeout_s or self.job.plan.launch_timeout_s,
+                        self._timeout_s,
                         tuple(fds),
                     )
                 spent = time.perf_counter_ns() - begun
@@ -95,6 +102,61 @@ class Execution:
         if mode is Mode.normal:
             self.job.digests[f"{phase}/{self.task.cases[case].name}"] = digest
         return comparison, launches, details
+
+    def trace(self, case: int, phase: str) -> tuple[Facts, Comparison]:
+        """Call the candidate once while it is followed, and compare. Raises CandidateFault.
+
+        The facts are the runner's word.
+        """
+        self.stage = "launch"
+        bundles, fds = self.judge.lend(self.task, [case], phase, self.runner.holder)
+        try:
+            with self.device.shared():
+                view = codec.to_json(self.task.views[case])
+                body = {"case": view, "mode": Mode.traced.value, "bundle": bundles[0]}
+                reply = self.runner.request("launch", body, self._timeout_s, tuple(fds))
+        finally:
+            wire.close_all(fds)
+        self.stage = "compare"
+        comparison, _ = self.judge.compare(self.task, case, phase, self.runner.holder, reply.get("outputs"), False)
+        try:
+            return codec.from_json(reply.get("facts"), Facts), comparison
+        except codec.CodecError as error:
+            raise CandidateFault("tampered", f"the result channel carried facts that are none: {error}") from None
+
+    def sequence(self, cases: Sequence[int], phases: Sequence[str]) -> list[Comparison]:
+        """Call the candidate on several cases in one go, and compare what each call gave at once."""
+        self.stage = "launch"
+        bundles, fds = self.judge.lend(self.task, cases, phases, self.runner.holder)
+        views = [codec.to_json(self.task.views[case]) for case in cases]
+        try:
+            with self.device.shared():
+                body = {"cases": views, "bundles": bundles}
+                reply = self.runner.request("sequence", body, self._timeout_s * len(cases), tuple(fds))
+        finally:
+            wire.close_all(fds)
+        self.held = list(zip(cases, phases))
+        return self._compare_held(reply.get("outputs"))
+
+    def look_again(self) -> list[Comparison]:
+        """Compare what the calls of the last sequence returned as it is now."""
+        with self.device.shared():
+            reply = self.runner.request("held", {}, self._timeout_s)
+        return self._compare_held(reply.get("outputs"))
+
+    def _compare_held(self, outputs: Any) -> list[Comparison]:
+        if not isinstance(outputs, list) or len(outputs) != len(self.held):
+            raise CandidateFault("tampered", "the result channel carried another number of results than calls")
+        self.stage = "compare"
+        holder = self.runner.holder
+        return [
+            self.judge.compare(self.task, case, phase, holder, each, False)[0]
+            for (case, phase), each in zip(self.held, outputs)
+        ]
+
+    @property
+    def _timeout_s(self) -> float:
+        return float(self.job.task.spec.timeout_s or self.job.plan.launch_timeout_s)
 
 
 def _read_artifact(value: Any, target: Target) -> Artifact:

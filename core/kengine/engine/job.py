@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from kengine import __version__
 from kengine.model import (
+    Artifact,
     Candidate,
     Capability,
     Environment,
@@ -46,6 +47,7 @@ class Job:
     durations_ns: dict[str, int] = field(default_factory=dict)
     digests: dict[str, str] = field(default_factory=dict)
     faults: list[tuple[str, CandidateFault]] = field(default_factory=list)
+    artifact: Artifact | None = None
 
     @property
     def view(self) -> TaskView:

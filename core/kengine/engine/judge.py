@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kengine import codec, wire
 from kengine.errors import CandidateFault, InfraError, TargetUnavailable, TaskError, UsageError, WorkerLost
 from kengine.model import Case, CaseView, Comparison, Task, TimeRecord
+from kengine.provenance import Facts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -82,9 +83,15 @@ class Judge:
             ) from None
         return OpenTask(answer, self._generation)
 
-    def lend(self, task: OpenTask, cases: Sequence[int], phase: str, holder: str) -> tuple[list[Any], list[int]]:
-        """Lend fresh inputs and poisoned sinks: bundles for the runner, and descriptors that the caller closes."""
-        body = {"task_id": task.id, "cases": list(cases), "phase": phase, "holder": holder}
+    def lend(
+        self, task: OpenTask, cases: Sequence[int], phase: str | Sequence[str], holder: str
+    ) -> tuple[list[Any], list[int]]:
+        """Lend fresh inputs and poisoned sinks, of one phase or of one for each case.
+
+        Returns bundles for the runner, and descriptors that the caller closes.
+        """
+        phases = [phase] * len(cases) if isinstance(phase, str) else list(phase)
+        body = {"task_id": task.id, "cases": list(cases), "phases": phases, "holder": holder}
         answer, fds = self.call("lend", body, self._open_timeout_s, generation=task.generation)
         return list(answer["bundles"]), fds
 
@@ -114,6 +121,18 @@ class Judge:
         record = codec.from_json(answer["record"], TimeRecord) if answer.get("record") is not None else None
         fault = answer.get("fault")
         return record, CandidateFault(fault["status"], fault["message"]) if fault else None
+
+    def profile(self, task: OpenTask, case: int) -> Facts:
+        """The operators that the reference uses on a case."""
+        body = {"task_id": task.id, "case": case}
+        answer, _ = self.call("profile", body, self._open_timeout_s, generation=task.generation)
+        return codec.from_json(answer["facts"], Facts)
+
+    def near(self, task: OpenTask, case: int, phase: str) -> str:
+        """The phase whose inputs are nearly those of `phase` and whose answer is another; "" when there is none."""
+        body = {"task_id": task.id, "case": case, "phase": phase}
+        answer, _ = self.call("near", body, self._open_timeout_s, generation=task.generation)
+        return str(answer["phase"])
 
     def release(self, holder: str) -> None:
         """Take back what was lent to a runner; a lost judge has nothing to take back."""

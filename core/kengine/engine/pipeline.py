@@ -91,6 +91,8 @@ def _execute(job: Job, crew: Crew, judge: Judge, task: OpenTask, device: Device)
                 execution.compile(job.info.target)
                 timings.measure(job, execution)
     finally:
+        if any(fault.status == "timed_out" for _, fault in job.faults):
+            beside.abandon()
         compiled, refusal = beside.result()
     if refusal is not None:
         # What the chip's own compiler refuses comes before anything that an emulator says.

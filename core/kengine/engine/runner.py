@@ -34,6 +34,8 @@ class Runner:
         self.holder = holder
         self.workdir = workdir
         self.sandbox: tuple[str, ...] = ()
+        self._wall_s = float((limits or {}).get("wall_s") or 0.0)
+        self._deadline: float | None = None
         self._zygote = zygote
         self._drain = drain
         self._ended: str | None = None
@@ -77,13 +79,15 @@ class Runner:
         """Ask for one thing. Raises CandidateFault for everything that goes wrong in the runner, WorkerLost when the
         zygote itself is gone."""
         nonce = secrets.randbits(53)
+        timeout_s, whole = self._remaining(timeout_s)
         try:
             self.sock.settimeout(timeout_s)
             wire.send(self.sock, {"op": op, "n": nonce, "timeout_s": timeout_s, **body}, fds)
             reply, extra = wire.receive(self.sock, time.monotonic() + timeout_s)
         except wire.WireTimeout:
             self.kill()
-            raise CandidateFault("timed_out", f"no answer to '{op}' within {timeout_s:g} s") from None
+            limit = f"the {self._wall_s:g} s that a candidate has in all" if whole else f"{timeout_s:g} s"
+            raise CandidateFault("timed_out", f"no answer to '{op}' within {limit}") from None
         except wire.WireClosed:
             raise self._died(op) from None
         except wire.WireError as error:
@@ -96,6 +100,16 @@ class Runner:
         if not reply["ok"]:
             raise read_fault(reply.get("fault"))
         return reply
+
+    def _remaining(self, timeout_s: float) -> tuple[float, bool]:
+        """Seconds that a request has, and whether the limit of the whole says so; it begins with the first one."""
+        if not self._wall_s:
+            return timeout_s, False
+        now = time.monotonic()
+        if self._deadline is None:
+            self._deadline = now + self._wall_s
+        left = max(self._deadline - now, 0.001)
+        return (left, True) if left < timeout_s else (timeout_s, False)
 
     @property
     def ended(self) -> bool:

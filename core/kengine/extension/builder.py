@@ -113,6 +113,12 @@ def load(
 
 def build(sources: SourceSet, settings: Settings) -> Extension:
     """Build and load; first with the light headers, then, where only those are at fault, with torch's own."""
+    made = _build(sources, settings)
+    made.sources = sources
+    return made
+
+
+def _build(sources: SourceSet, settings: Settings) -> Extension:
     if settings.mode == "emulated":
         for unit in sources.units:
             found = find_unsupported(unit.text)

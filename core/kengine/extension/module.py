@@ -23,7 +23,7 @@ class Extension:
     """A module made by `load_inline` or `load`. Its functions are attributes.
 
     path: `light` or `full`, the headers that it was built with; reason: why, when it is `full`. library: the shared
-    object. program: the emulator's view of it (None on a device).
+    object. program: the emulator's view of it (None on a device). sources: what it was built from.
     """
 
     def __init__(
@@ -32,6 +32,7 @@ class Extension:
         self.__name__ = name
         self.__file__ = str(library)
         self.library, self.path, self.reason, self.program = library, path, reason, program
+        self.sources: SourceSet | None = None
 
     def __repr__(self) -> str:
         return f"<extension {self.__name__!r} ({self.path} headers)>"

@@ -94,7 +94,8 @@ def _build(module: TaskModule, drawn: Drawn, case: Case, seed: int) -> None:
 
 
 def _vary_constants(model: Any) -> None:
-    """Give parameters that are one constant (gains of 1, biases of 0) different values.
+    """Give parameters that are one constant (gains of 1, biases of 0) different values, and what a normalisation in
+    evaluation mode divides by likewise.
 
     Otherwise a kernel that leaves them out is indistinguishable from one that applies them.
     """
@@ -103,16 +104,28 @@ def _vary_constants(model: Any) -> None:
         return
     with torch.no_grad():
         for _, parameter in model.named_parameters():
-            if parameter.numel() < 2 or not parameter.dtype.is_floating_point:
-                continue
-            first = parameter.flatten()[0]
-            if not bool((parameter == first).all()):
-                continue
-            noise = torch.rand(parameter.shape, dtype=torch.float32).to(parameter)
-            if float(first) == 0.0:
-                parameter.copy_((noise - 0.5) * 0.25)
-            else:
-                parameter.mul_(0.5 + noise)
+            if parameter.numel() and parameter.dtype.is_floating_point:
+                _vary(torch, parameter)
+        for part in model.modules():
+            if isinstance(part, torch.nn.modules.batchnorm._NormBase) and not part.training:
+                for statistic in (part.running_mean, part.running_var):
+                    if statistic is not None:
+                        _vary(torch, statistic)
+
+
+def _vary(torch: Any, parameter: Any) -> None:
+    first = float(parameter.flatten()[0])
+    if not bool((parameter == first).all()):
+        return
+    noise = torch.rand(parameter.shape, dtype=torch.float32).to(parameter)
+    if parameter.numel() == 1:
+        # A single number is left as it is unless leaving it out changes nothing; it may be under a root.
+        if first in (0.0, 1.0):
+            parameter.add_(0.125 + 0.25 * noise)
+    elif first == 0.0:
+        parameter.copy_((noise - 0.5) * 0.25)
+    else:
+        parameter.mul_(0.5 + noise)
 
 
 def apply_dtype(drawn: Drawn, dtype: str, task: str) -> None:

@@ -21,6 +21,8 @@ from kengine.judge.tolerance import UNIT_ROUNDOFF
 STEP = 2.0**-22
 """Relative size of the moves that sensitivity is measured with: far above float64's noise, far below curvature."""
 
+Within = contextlib.AbstractContextManager[Any]
+
 _FIX = "the reference must accept what the task's own inputs give it"
 
 
@@ -39,14 +41,20 @@ class Answer:
 
 
 def run_honest(
-    module: TaskModule, args: list[Any], model: Any, writes: tuple[int, ...], seed: int, precision: str = "strict"
+    module: TaskModule,
+    args: list[Any],
+    model: Any,
+    writes: tuple[int, ...],
+    seed: int,
+    precision: str = "strict",
+    within: Within | None = None,
 ) -> Answer:
     """Run the reference in the task's own precision. `args` are private copies and may be written.
 
-    Raises TaskError when it raises.
+    within: a context around the call alone, such as a mode of torch that traces it. Raises TaskError when it raises.
     """
     with module.blame("the reference raised", _FIX), quiet(precision):
-        return _run(module, args, copy.deepcopy(model), writes, seed)
+        return _run(module, args, copy.deepcopy(model), writes, seed, within)
 
 
 def run_exact(
@@ -64,10 +72,12 @@ def run_exact(
         return _run(module, wide, big, writes, seed)
 
 
-def _run(module: TaskModule, args: list[Any], model: Any, writes: tuple[int, ...], seed: int) -> Answer:
+def _run(
+    module: TaskModule, args: list[Any], model: Any, writes: tuple[int, ...], seed: int, within: Within | None = None
+) -> Answer:
     seed_everything(seed)
     function = model if module.task.form == "module" else module.entry
-    with contextlib.redirect_stdout(sys.stderr):
+    with contextlib.redirect_stdout(sys.stderr), within or contextlib.nullcontext():
         value = function(*args)
     return Answer(value, [args[i] for i in writes])
 

@@ -16,36 +16,50 @@ from kengine.judge.leaves import arrays as leaf_arrays
 from kengine.judge.leaves import dtype_name
 from kengine.judge.session import Entry, Session
 from kengine.judge.tolerance import allowed_error, estimate_reduction, is_inexact
-from kengine.model import Case
+from kengine.model import Case, TaskFinding
 
 PHASE = "screen"
 """Phase whose draws a task is screened with, beside those of "check"."""
 
 
 def screen(session: Session) -> None:
-    """Raise TaskError, with what to change, for a task that gives a wrong verdict on some wrong answer.
+    """Raise TaskError, with what to change, for a task that gives a wrong verdict on some wrong answer."""
+    for found in errors(session):
+        raise TaskError(f"task {session.task.name!r}: {found.message}; {found.fix}")
+
+
+def errors(session: Session) -> Iterator[TaskFinding]:
+    """Everything for which a task is refused, found one after the other.
 
     On every case that the task draws itself (or with values asked for by name), in two draws each: the reference
     must agree with itself, its result must depend on the inputs, and zeros, one constant and a copy of an input must
     not pass. A fake that fails in one of these cases is caught there, so only one that passes in all refuses the task.
+    Nothing is looked for after a finding that makes the rest of them meaningless. Raises TaskError when the task's own
+    code fails.
     """
     natural = [case for case in session.cases if is_natural(case)]
     if not natural:
         return
-    _refuse_moods(session, natural[0])
-    fakes = dict.fromkeys(("zeros", "a constant", "the answer to other inputs", "a copy of an input"), True)
+    if (found := _find_moods(session, natural[0])) is not None:
+        yield found
+        return
+    fakes = dict.fromkeys(_FAKES, True)
     for case in natural:
         first, second = session.entry(case, "check"), session.entry(case, PHASE)
-        _refuse_fixed_inputs(session, case, first, second)
+        if (found := _find_fixed_inputs(session, case, first, second)) is not None:
+            yield found
+            return
         pair = (session.expected(case, "check"), session.expected(case, PHASE))
-        _refuse_shapes(session, case, *pair)
+        if (found := _find_shapes(case, *pair)) is not None:
+            yield found
+            return
         for fake, passes in _FAKES.items():
             fakes[fake] = fakes[fake] and passes(session, (first, second), pair)
         if not any(fakes.values()):
             return
     for fake, fooled in fakes.items():
         if fooled and _KEYS[fake] not in session.task.spec.allow:
-            raise TaskError(f"task {session.task.name!r}: {fake} would pass as an answer in every case; {_FIXES[fake]}")
+            yield TaskFinding(_KEYS[fake], "error", f"{fake} would pass as an answer in every case", _FIXES[fake])
 
 
 _KEYS = {
@@ -66,16 +80,20 @@ _FIXES = {
 }
 
 
-def _refuse_moods(session: Session, case: Case) -> None:
+def _find_moods(session: Session, case: Case) -> TaskFinding | None:
     """Run the reference twice on the same inputs, under other seeds of every global generator; what it gives may
     differ by the order of a sum, never by more."""
     entry = session.entry(case, "check")
     first, second = (_honest(session, case, entry, turn) for turn in ("once", "again"))
-    if len(first) != len(second) or not all(_agree(session, a, b) for a, b in zip(first, second)):
-        raise TaskError(
-            f"task {session.task.name!r}: the reference is nondeterministic: two runs on the same inputs differ by "
-            "more than the tolerance; take random numbers (dropout too) and state from call to call out of it"
-        )
+    if len(first) == len(second) and all(_agree(session, a, b) for a, b in zip(first, second)):
+        return None
+    return TaskFinding(
+        "nondeterministic",
+        "error",
+        "the reference is nondeterministic: two runs on the same inputs differ by more than the tolerance",
+        "take random numbers (dropout too) and state from call to call out of it",
+        case.name,
+    )
 
 
 def _honest(session: Session, case: Case, entry: Entry, turn: str) -> list[Any]:
@@ -103,25 +121,23 @@ def _agree(session: Session, a: Any, b: Any) -> bool:
     return bool(same.all())
 
 
-def _refuse_fixed_inputs(session: Session, case: Case, first: Entry, second: Entry) -> None:
+def _find_fixed_inputs(session: Session, case: Case, first: Entry, second: Entry) -> TaskFinding | None:
     same = first.packed.nbytes == second.packed.nbytes and arena.same_bytes(first.packed.image, second.packed.image)
-    if same and "insensitive" not in session.task.spec.allow:
-        what = session.module.drawer.__name__
-        seeded = "draw from its seed" if session.task.form == "function" else "draw with torch's or numpy's generators"
-        raise TaskError(
-            f"task {session.task.name!r}: {what} gives the same inputs for every seed in case {case.name!r}; "
-            f"{what} must {seeded}"
-        )
+    if not same or "insensitive" in session.task.spec.allow:
+        return None
+    what = session.module.drawer.__name__
+    seeded = "draw from its seed" if session.task.form == "function" else "draw with torch's or numpy's generators"
+    message = f"{what} gives the same inputs for every seed in case {case.name!r}"
+    return TaskFinding("fixed-inputs", "error", message, f"{what} must {seeded}", case.name)
 
 
-def _refuse_shapes(session: Session, case: Case, first: Expected, second: Expected) -> None:
+def _find_shapes(case: Case, first: Expected, second: Expected) -> TaskFinding | None:
     a = [(o.form.spec.dtype, o.form.spec.shape) for o in first.outputs]
     b = [(o.form.spec.dtype, o.form.spec.shape) for o in second.outputs]
-    if a != b:
-        raise TaskError(
-            f"task {session.task.name!r}: shape or dtype of the result depend on the values in case {case.name!r} "
-            f"({a} and {b}); return arrays of a fixed size"
-        )
+    if a == b:
+        return None
+    message = f"shape or dtype of the result depend on the values in case {case.name!r} ({a} and {b})"
+    return TaskFinding("shapes", "error", message, "return arrays of a fixed size", case.name)
 
 
 def _value(session: Session, array: Any) -> Any:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from kengine import codec, wire
 from kengine.errors import InfraError, KengineError, TargetUnavailable, TaskError, UsageError
-from kengine.judge import arena, compare, comparers, lending, screening, transforms
+from kengine.judge import arena, compare, comparers, lending, near, profiles, screening, transforms
 from kengine.judge.cache import ByteCache
 from kengine.judge.clock import Instruments
 from kengine.judge.lending import Holder, Key
@@ -44,8 +44,11 @@ class Judge:
         self.caches = {device: ByteCache[Entry](limit) for device, limit in CACHE_BYTES.items()}
         self.ops: dict[str, Callable[[dict[str, Any], list[int]], tuple[dict[str, Any], tuple[int, ...]]]] = {
             "open": self.open,
+            "screen": self.screen,
             "lend": self.lend,
             "compare": self.compare,
+            "profile": self.profile,
+            "near": self.near,
             "time": self.time,
             "release": self.release,
             "close": self.close,
@@ -115,6 +118,18 @@ class Judge:
             "elapsed_ns": session.elapsed_ns,
         }, ()
 
+    def screen(self, message: dict[str, Any], fds: list[int]) -> tuple[dict[str, Any], tuple[int, ...]]:
+        """Open a task and tell everything that is found about it; one that cannot be opened is a finding too."""
+        from kengine.judge import survey
+
+        try:
+            opened, _ = self.open({**message, "screen": False}, fds)
+        except TaskError as error:
+            name = str(_field(message, "task", dict).get("name", ""))
+            return {"findings": [codec.to_json(survey.broken(name, str(error)))], "cases": [], "skipped": {}}, ()
+        found = [codec.to_json(f) for f in survey.survey(self.sessions[opened["task_id"]])]
+        return {"findings": found, "cases": opened["cases"], "skipped": opened["skipped"]}, ()
+
     def _evict(self) -> None:
         while len(self.sessions) > MAX_TASKS:
             key, session = self.sessions.popitem(last=False)
@@ -122,11 +137,14 @@ class Judge:
             session.close()
 
     def lend(self, message: dict[str, Any], fds: list[int]) -> tuple[dict[str, Any], tuple[int, ...]]:
-        """Fresh inputs and poisoned sinks of some cases for one holder."""
+        """Fresh inputs and poisoned sinks of some cases for one holder: of one phase, or of one each."""
         session = self._session(message)
-        phase = _field(message, "phase", str)
+        cases = _field(message, "cases", list)
+        phases = message.get("phases") or [_field(message, "phase", str)] * len(cases)
+        if type(phases) is not list or len(phases) != len(cases) or not all(type(p) is str for p in phases):
+            raise UsageError("lend: wants a phase for each case")
         wanted = []
-        for index in _field(message, "cases", list):
+        for index, phase in zip(cases, phases):
             case = self._case(session, index)
             expected = session.expected(case, phase)
             wanted.append(((session.key, index, phase), session.entry(case, phase), expected))
@@ -151,6 +169,18 @@ class Judge:
         if tampered:
             body["fault"] = {"status": "tampered", "message": tampered}
         return body, ()
+
+    def profile(self, message: dict[str, Any], fds: list[int]) -> tuple[dict[str, Any], tuple[int, ...]]:
+        """The operators that the reference itself uses on a case."""
+        session = self._session(message)
+        case = self._case(session, _field(message, "case", int))
+        return {"facts": codec.to_json(profiles.profile(session, case))}, ()
+
+    def near(self, message: dict[str, Any], fds: list[int]) -> tuple[dict[str, Any], tuple[int, ...]]:
+        """The phase whose inputs are nearly those of another and whose answer is not; "" when there is none."""
+        session = self._session(message)
+        case = self._case(session, _field(message, "case", int))
+        return {"phase": near.choose(session, case, _field(message, "phase", str))}, ()
 
     def judge_outputs(
         self, session: Session, case: Case, key: Key, name: str, outputs: Any

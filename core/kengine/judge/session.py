@@ -13,7 +13,7 @@ import numpy as np
 from kengine.errors import TaskError
 from kengine.judge import cases as case_list
 from kengine.judge import expected as answers
-from kengine.judge import reference, transforms
+from kengine.judge import near, reference, transforms
 from kengine.judge.arena import PLACES
 from kengine.judge.cache import ByteCache
 from kengine.judge.expected import Expected
@@ -24,6 +24,7 @@ from kengine.judge.seeds import derive
 from kengine.judge.tolerance import tighten
 from kengine.judge.values import apply_values, factors
 from kengine.model import Case, CaseView, Task, TensorSpec
+from kengine.provenance import Facts
 
 
 @dataclass
@@ -65,6 +66,8 @@ class Session:
         self.notes: list[str] = []
         self.comparers: tuple[tuple[str, str], ...] = ()
         self.elapsed_ns = 0
+        self.profiles: dict[str, Facts] = {}
+        self.near: dict[str, str] = {}
         self.arity = 0
         self.names: tuple[str, ...] = ()
         self.writes: tuple[int, ...] = ()
@@ -132,11 +135,19 @@ class Session:
         key = (self.key, case.name, phase)
         entry = self._cache.get(key)
         if entry is None:
-            drawn = self._draw(case, phase)
-            apply_values(drawn, case.values, self._factors.get(case.name, 1.0), self.seed(case, phase))
-            entry = self._enter(drawn, case)
+            entry = self._enter(self._make(case, phase), case)
             self._cache.put(key, entry, entry.held)
         return entry
+
+    def _make(self, case: Case, phase: str) -> Drawn:
+        base = near.base(phase)
+        if base is not None:
+            drawn = self._make(case, base)
+            near.alter(drawn, self._make(case, phase + "/other"), self.seed(case, phase), phase)
+            return drawn
+        drawn = self._draw(case, phase)
+        apply_values(drawn, case.values, self._factors.get(case.name, 1.0), self.seed(case, phase))
+        return drawn
 
     def expected(self, case: Case, phase: str) -> Expected:
         """The expected answer of a case in a phase, computed once while it is kept."""

@@ -6,6 +6,8 @@ so that `kengine.codec` can write any of them as strict JSON. Times are integer 
 
 from __future__ import annotations
 
+from kengine.model.opinion import Opinion
+from kengine.model.screening import TaskFinding, TaskReport
 from kengine.model.stage import (
     Artifact,
     CaseTiming,
@@ -73,12 +75,15 @@ __all__ = [
     "Layout",
     "LintRecord",
     "Mode",
+    "Opinion",
     "SourceFile",
     "Stages",
     "Status",
     "Target",
     "TargetInfo",
     "Task",
+    "TaskFinding",
+    "TaskReport",
     "TaskSpec",
     "TaskView",
     "TensorSpec",

@@ -155,12 +155,21 @@ class CompareRecord:
 
 @dataclass(frozen=True)
 class Check:
-    """One integrity check: whether it ran (if not, why), whether it held, and the evidence."""
+    """One integrity check: whether it ran (if not, why), whether it held, and the evidence.
+
+    severity: `reject` fails a candidate for which it does not hold, `warn` only records that.
+    """
 
     name: str
     ran: bool
     ok: bool = True
     evidence: str = ""
+    severity: Literal["reject", "warn"] = "reject"
+
+    @property
+    def failed(self) -> bool:
+        """Whether it fails the candidate."""
+        return self.ran and not self.ok and self.severity == "reject"
 
 
 @dataclass(frozen=True)

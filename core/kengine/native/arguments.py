@@ -111,7 +111,9 @@ def _scalar(parameter: Parameter, value: Any) -> Any:
 def _is_plain_numpy(value: Any) -> bool:
     import numpy as np
 
-    return type(value) is np.ndarray
+    from kengine.native.cupy.arrays import ndarray
+
+    return isinstance(value, np.ndarray) and not isinstance(value, ndarray)
 
 
 def _kind(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,9 +14,10 @@ from kengine.errors import CandidateFault
 from kengine.model import Candidate
 from kengine.native import arguments, cache, faults, observe
 from kengine.native.driver import Configuration, Dialect, Unit
-from kengine.native.memory import Exposed, Staging
+from kengine.native.memory import Exposed, Staging, find_arguments
 from kengine.native.options import host_options
 from kengine.pretence import Figures
+from kengine.runner import watch
 
 if TYPE_CHECKING:
     from kengine.extension import Extension
@@ -52,6 +54,7 @@ class Emulator:
         self.workdir = workdir
         self.folder = cache.make_private(workdir)
         self._spent = 0.0
+        self._following = ExitStack()
 
     def begin(self, inputs: Iterable[Any] = ()) -> None:
         """A new call of the candidate begins on these arrays: the check mode has its share of the time again."""
@@ -61,9 +64,18 @@ class Emulator:
         for extension in self.extensions[:1]:  # mode and record belong to the process, whichever says so
             extension.set_mode("noop" if mode == "noop" else "raise" if mode == "raise" else "normal")
             extension.forget_launches()
+        self.follow()
+
+    def follow(self) -> None:
+        """Have launches that extensions make themselves be followed until the call ends, if it is."""
+        self._following.close()
+        programs = [extension.program for extension in self.extensions if extension.program]
+        if watch.active() and programs:
+            self._following.enter_context(programs[0].runtime.observed(_launch))
 
     def _end(self) -> None:
         """A call has ended, well or not: launches that extensions made themselves are counted."""
+        self._following.close()
         if not self.extensions:
             return
         observation = observe.current()
@@ -131,6 +143,31 @@ def _refuse(what: str) -> CandidateFault:
     return observe.current().failed(CandidateFault("unsupported", f"the emulator does not run {what}"))
 
 
+@contextmanager
+def _followed(program: Program, staging: Staging) -> Iterator[None]:
+    """Follow the launches of a host function, which work on copies of its arguments."""
+    if not watch.active():
+        yield
+        return
+    copies = staging.copies()
+    for made, base, size in copies:
+        watch.operation("copy", [(base, size)], [(made, size)])
+    with program.runtime.observed(_launch):
+        yield
+    for made, base, size in copies:
+        if ctypes.string_at(made, size) != ctypes.string_at(base, size):
+            watch.operation("copy", [(made, size)], [(base, size)])
+
+
+@contextmanager
+def _launch(kernel: str, buffers: list[tuple[int, int]]) -> Iterator[None]:
+    """Around a launch that host code in C++ makes, on buffers of its own memory."""
+    # What is allocated in C++ is filled with 0xff: as long as it is, nobody has written to it.
+    watch.allocated([b for b in buffers if ctypes.string_at(*b).count(b"\xff") == b[1]])
+    with observe.kernel(kernel, buffers):
+        yield
+
+
 class EmulatedModule:
     """One source, compiled with checks, without, or both when the time for checks has run out."""
 
@@ -153,19 +190,25 @@ class EmulatedModule:
         observation = observe.current()
         if not observation.starts(name):
             return
+        given = find_arguments(values, self.driver.exposed) if watch.active() else ()
+        with observe.kernel(name, given):
+            checked = self._run_in_time(name, configuration, values, strict)
+        observation.checked += checked
+        observation.unchecked += not checked
+        observation.completed(name, configuration.grid)
+
+    def _run_in_time(self, name: str, configuration: Configuration, values: Sequence[Any], strict: bool) -> bool:
+        """Launch with checks if there is time for them, else without. Whether with."""
         seconds = self.driver.check_seconds
         if seconds > 0:
             begun = time.process_time()
             ended = self._run(True, name, configuration, values, strict, seconds)
             self.driver.spend(time.process_time() - begun)
             if ended:
-                observation.checked += 1
-                observation.completed(name, configuration.grid)
-                return
+                return True
             self._carry_variables()
         self._run(False, name, configuration, values, strict, self.driver.fast_seconds)
-        observation.unchecked += 1
-        observation.completed(name, configuration.grid)
+        return False
 
     def call(self, name: str, values: Sequence[Any]) -> Any:
         """Call a host function of the source; its launches are checked when there is time left for it."""
@@ -183,7 +226,9 @@ class EmulatedModule:
         kept = False
         try:
             with self._translated():
-                result = program.call(name, *arguments.match(name, entry[1], values, staging, False))
+                made = arguments.match(name, entry[1], values, staging, False)
+                with _followed(program, staging):
+                    result = program.call(name, *made)
             kept = True
         finally:
             staging.finish(kept)

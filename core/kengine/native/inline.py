@@ -53,6 +53,7 @@ def _build(driver: Emulator, how: str, *args: Any, **kwargs: Any) -> Extension:
         if callable(value) and not name.startswith("_"):
             setattr(made, name, _watched(value, made, driver))
     driver.extensions.append(made)
+    driver.follow()
     return made
 
 

@@ -8,6 +8,7 @@ get that address by other ways than as an argument.
 from __future__ import annotations
 
 import ctypes
+import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from kengine.simt.runtime import Runtime
 
 _ALIGNMENT = {False: 16, True: 256}
+LARGEST_TABLE = 1 << 16
+"""Bytes of an array of integers that may hold addresses."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,26 @@ class Exposed:
                     del self._blocks[other.base]
 
 
+def find_arguments(values: Iterable[Any], exposed: Exposed) -> list[Any]:
+    """What a kernel gets at by its arguments: arrays, and blocks whose addresses it is given as numbers.
+
+    The numbers may be arguments themselves or elements of an array of 64-bit integers.
+    """
+    found: list[Any] = []
+    numbers: list[int] = []
+    for value in values:
+        place = find_place(value)
+        if place is not None:
+            found.append(value)
+            if place.dtype in ("int64", "uint64") and 0 < place.block.nbytes <= LARGEST_TABLE:
+                table = ctypes.string_at(place.block.base, place.block.nbytes & ~7)
+                numbers += struct.unpack(f"<{len(table) // 8}Q", table)
+        elif isinstance(value, int) or getattr(getattr(value, "dtype", None), "kind", "") in "iu":
+            numbers.append(int(value))
+    blocks = {block.base: block for number in numbers if (block := exposed.find(number)) is not None}
+    return [*found, *((block.base, block.nbytes) for block in blocks.values())]
+
+
 class Staging:
     """The memory of one launch: copies made by `address`, brought back by `finish(True)`, forgotten by `finish(False)`.
 
@@ -145,6 +168,10 @@ class Staging:
             ctypes.memmove(made, block.base, block.nbytes)
             self._copies[block.base] = made, block
         return self._copies[block.base][0] + place.address - block.base
+
+    def copies(self) -> list[tuple[int, int, int]]:
+        """Address of each copy, of the block that it stands for, and their size in bytes."""
+        return [(made, block.base, block.nbytes) for made, block in self._copies.values()]
 
     def raw(self, address: int, name: str) -> int:
         """An address that the candidate passes as a number; a block that was exposed gets the parameter's name."""

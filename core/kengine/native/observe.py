@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 
 from kengine.errors import CandidateFault
 from kengine.model import Launch, Mode
+from kengine.runner import watch
 
 
 class LaunchRefused(RuntimeError):
@@ -59,6 +60,7 @@ class Observation:
 
 
 _current = Observation()
+_inside = False
 
 
 def current() -> Observation:
@@ -75,3 +77,19 @@ def observing(mode: Mode | Observation) -> Iterator[Observation]:
         yield _current
     finally:
         _current = before
+
+
+def kernel(name: str, arguments: Iterable[object]) -> AbstractContextManager[None]:
+    """Around a launch that happens: followed where the call is, once where one launch is made by way of another."""
+    return _follow(name, arguments) if watch.active() and not _inside else nullcontext()
+
+
+@contextmanager
+def _follow(name: str, arguments: Iterable[object]) -> Iterator[None]:
+    global _inside
+    _inside = True
+    try:
+        with watch.kernel(name, arguments):
+            yield
+    finally:
+        _inside = False

@@ -12,7 +12,7 @@ from typing import Any
 from kengine.array import Array
 from kengine.errors import CandidateFault
 from kengine.model import Candidate, Launch, Mode, Target, TaskView
-from kengine.native import binding, observe
+from kengine.native import binding, libraries, observe
 from kengine.native.block import Recipe, read_recipe
 from kengine.native.driver import Driver, Module, Unit
 from kengine.native.forms import Form, find_form
@@ -34,7 +34,7 @@ class Called:
 
 @dataclass
 class Session:
-    """One candidate on one target. Make it with `open_session`."""
+    """One candidate on one target. Make it with `open_session`. mapped: libraries that were there before it."""
 
     candidate: Candidate
     view: TaskView
@@ -45,6 +45,7 @@ class Session:
     python: ModuleType | None = None
     workdir: Path = Path()
     modules: dict[tuple[str, ...], Module] = field(default_factory=dict)
+    mapped: libraries.Mapped = field(default_factory=libraries.mapped)
 
     def load(self, workdir: Path, samples: Sequence[Inputs]) -> None:
         """Import the Python file, or compile the bare one for the dtypes of the samples. Raises CandidateFault."""
@@ -103,6 +104,7 @@ class Session:
                     self.driver.begin(_tensors(inputs))
                     value = call()
                     self.driver.synchronize()
+                libraries.tell(self.mapped)
             except CandidateFault:
                 pending = seen.pending()
                 if pending is not None:

@@ -23,6 +23,9 @@ A backend is one module, named by an entry point whose name is the backend's nam
     @hookimpl
     def kengine_launch(artifact, case, inputs, mode): ...
 
+A module may also say how candidates are written, `KENGINE_DIALECT = kengine.plugins.Dialect("ACME C", ...)`: for the
+prompts of `kengine curate`, and so that it tells code for this backend from code for others.
+
 Every hook, where it runs and what it may raise, is described in `kengine.plugins.hooks`. An implementation may leave
 out parameters that it does not need; it has no defaults and no keyword-only parameters. `kengine.testing.toy` is a
 whole backend to copy, and `kengine.testing.BackendConformance` is the test suite that it must pass.
@@ -36,13 +39,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kengine.plugins.dialect import Dialect
     from kengine.plugins.hooks import SPEC_VERSION, Inputs, Outputs, hookimpl
     from kengine.plugins.registry import PluginWarning
 
-__all__ = ["SPEC_VERSION", "Inputs", "Outputs", "PluginWarning", "hookimpl"]
+__all__ = ["SPEC_VERSION", "Dialect", "Inputs", "Outputs", "PluginWarning", "hookimpl"]
 
 _HOME = {
     "SPEC_VERSION": "kengine.plugins.hooks",
+    "Dialect": "kengine.plugins.dialect",
     "Inputs": "kengine.plugins.hooks",
     "Outputs": "kengine.plugins.hooks",
     "hookimpl": "kengine.plugins.hooks",

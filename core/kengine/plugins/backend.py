@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pluggy
 
@@ -35,6 +35,7 @@ from kengine.model import (
     Finding,
     Launch,
     Mode,
+    Opinion,
     Target,
     TargetInfo,
     Task,
@@ -45,6 +46,9 @@ from kengine.model import (
 from kengine.plugins import inspection, registry, trace
 from kengine.plugins.hooks import Hooks, Inputs, Outputs
 from kengine.plugins.registry import Installed, PluginWarning
+
+if TYPE_CHECKING:
+    from kengine.config import OpinionSettings
 
 T = TypeVar("T")
 
@@ -201,6 +205,31 @@ class Backend:
             raise UsageError(f"backend {self.name!r} cannot measure time on any target")
         result = self._first("kengine_time", artifact=artifact, case=case, inputs=inputs, plan=plan)
         return self._want("kengine_time", Timing, result)
+
+    def judges(self) -> tuple[str, ...]:
+        """Name of every plugin that implements kengine_judge."""
+        owners = [i.plugin for i in self._manager.hook.kengine_judge.get_hookimpls()]
+        return tuple(self._members[str(self._manager.get_name(owner))].name for owner in owners)
+
+    def judge(
+        self, candidate: Candidate, task: Task, findings: Sequence[Finding],
+        launches: Sequence[Sequence[Launch]] = (), settings: OpinionSettings | None = None,
+    ) -> tuple[Opinion, ...]:  # fmt: skip
+        """Ask every judge of the text; one that raises or returns something else has no opinion, and why is said."""
+        from kengine.config import OpinionSettings
+
+        given = settings or OpinionSettings()
+        opinions: list[Opinion] = []
+        for title, call in self._each("kengine_judge"):
+            arguments = {"candidate": candidate, "task": task, "findings": findings}
+            try:
+                for result in call(**arguments, launches=launches, settings=given):
+                    opinions.append(self._want("kengine_judge", Opinion, result, title))
+            except Exception as error:
+                problem = str(error) if isinstance(error, PluginError) else f"{title} {_raised(error)}"
+                opinions.append(Opinion(None, problem))
+                self._report(title, "kengine_judge", error)
+        return tuple(opinions)
 
     def stage_finished(self, stage: str, record: object) -> None:
         """Tell every observer; one that raises is reported and disturbs neither the run nor the others."""

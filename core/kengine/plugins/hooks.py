@@ -25,6 +25,7 @@ from kengine.model import (
     JsonValue,
     Launch,
     Mode,
+    Opinion,
     Target,
     TargetInfo,
     Task,
@@ -35,6 +36,7 @@ from kengine.model import (
 )
 
 if TYPE_CHECKING:
+    from kengine.config import OpinionSettings
     from kengine.curate.format import Glimpse, Loader, NearMiss
 
 SPEC_VERSION = (1, 0)
@@ -145,6 +147,24 @@ class Hooks:
 
         Runs in: runner, with the device held alone. Stops at the first result; exclusive; optional for backends
         whose targets never have the capability `time`.
+        """
+
+    @hookspec
+    def kengine_judge(
+        self,
+        candidate: Candidate,
+        task: Task,
+        findings: Sequence[Finding],
+        launches: Sequence[Sequence[Launch]],
+        settings: OpinionSettings,
+    ) -> Opinion | None:
+        """Read a candidate's text and say whether it genuinely implements the operator; nothing is executed.
+
+        Runs in: engine, in several threads at once, after every other stage and only for candidates that passed them,
+        and only when the plan holds `OpinionSettings`. All results are collected; None is no voice at all. `findings`
+        are those of lint, `launches` the kernel launches of each case. Must end within `settings.timeout_s`. The text
+        is hostile: it may address whoever reads it. What goes wrong on the way (no answer, an answer that is none)
+        is `Opinion(None, reason)`; an exception counts as that too and never fails a candidate.
         """
 
     @hookspec

@@ -175,7 +175,7 @@ def _checks(v: Verdict) -> Iterator[Element]:
     yield element("h3", "Integrity")
     rows: list[list[Content]] = []
     for c in checks:
-        word = "not run" if not c.ran else "held" if c.ok else "failed"
+        word = "not run" if not c.ran else "held" if c.ok else "failed" if c.failed else "warned"
         rows.append([c.name, element("span", word, class_=word.replace(" ", "-")), c.evidence])
     yield table(["check", "", "evidence"], rows, wide=(2,), names=(0,))
 

@@ -184,7 +184,7 @@ def _checks(verdict: Verdict) -> Table | None:
     for check in record.checks:
         state = Text("not run", style="dim") if not check.ran else Text("held", style="green")
         if check.ran and not check.ok:
-            state = Text("failed", style="bold red")
+            state = Text("failed", style="bold red") if check.failed else Text("warned", style="yellow")
         table.add_row(cell(check.name), state, cell(check.evidence))
     return table
 

@@ -26,6 +26,7 @@ _HELD_BACK = {
     "launched": "No kernel was launched: something else computes the answer.",
     "launches do nothing": "The answer is right although the kernel did not run: something else computes it.",
     "launches raise": "The answer is right although every launch failed: something else computes it.",
+    "opinion": "A reader of the code finds that the kernel does not do the work that it claims to do.",
 }
 
 
@@ -135,7 +136,7 @@ def _race(verdict: Verdict, what: str) -> Iterator[str]:
 
 def _sham(verdict: Verdict) -> Iterator[str]:
     record = verdict.stages.integrity
-    failed = [c.name for c in record.checks if c.ran and not c.ok] if record else []
+    failed = [c.name for c in record.checks if c.failed] if record else []
     said = [_HELD_BACK[name] for name in failed if name in _HELD_BACK]
     yield from said or ["The answer is right without the kernel: something else computes it."]
     yield "Write a kernel that does the whole work, and return what it wrote."

@@ -18,7 +18,8 @@ from kengine import codec, wire
 from kengine.errors import CandidateFault, KengineError, PluginError, TargetUnavailable, UsageError
 from kengine.model import Artifact, Candidate, CaseView, Launch, Mode, Target, TaskView, TimingPlan
 from kengine.plugins.backend import Backend, attach
-from kengine.runner import arena, deadline, entry, environment, faults, results, source, tensors
+from kengine.plugins.hooks import Outputs
+from kengine.runner import arena, deadline, entry, environment, faults, results, source, state, tensors, watch
 from kengine.runner.sandbox import rlimits
 
 _backend: Backend | None = None
@@ -33,6 +34,7 @@ def prepare(module: str | None, target: str) -> None:
     if module:
         _backend = attach(_target.backend, module)
         _backend.warm(_target)
+    watch.prepare()
 
 
 def main(channel: int, measures: tuple[str, ...], *, holder: str, workdir: str, settings: Mapping[str, Any]) -> None:
@@ -69,10 +71,16 @@ class Server:
         self.candidate: Candidate | None = None
         self.view: TaskView | None = None
         self.artifact: Artifact | None = None
+        self.held: list[tuple[Any, arena.Bundle, CaseView]] = []
+        self.functions: state.Functions = {}
+        self.settings: dict[str, str] = {}
         self._operations: dict[str, Callable[[dict[str, Any], list[int]], dict[str, Any]]] = {
             "load": self.load,
             "compile": self.compile,
             "launch": self.launch,
+            "sequence": self.sequence,
+            "held": self.collect_held,
+            "state": self.describe_state,
             "time": self.time,
         }
 
@@ -112,6 +120,7 @@ class Server:
         if candidate != self.candidate:
             if self.candidate is None:
                 rlimits.apply_last(self.limits, str(self.limits.get("device", "cpu")))
+                self.functions, self.settings = state.read_functions({}), state.read_settings()
             self.candidate = candidate
             source.place(candidate, self.workdir)
         self.view = codec.from_json(request["view"], TaskView)
@@ -128,19 +137,55 @@ class Server:
         return {"artifact": codec.to_json(artifact)}
 
     def launch(self, request: dict[str, Any], fds: list[int]) -> dict[str, Any]:
-        """Call the candidate once, and copy what it gave into the sinks."""
-        artifact, case = self._compiled(), codec.from_json(request["case"], CaseView)
+        """Call the candidate once, and copy what it gave into the sinks; in mode `traced` say what was seen."""
+        case = codec.from_json(request["case"], CaseView)
         bundle = self.borrower.borrow(request["bundle"], fds)
+        mode = Mode(request.get("mode", "normal"))
         entry.forget()
+        traced: dict[str, Any] = {}
         begun = time.perf_counter_ns()
-        outputs = self.backend.launch(artifact, case, bundle.inputs, Mode(request.get("mode", "normal")))
+        if mode is Mode.traced:
+            with watch.watching(bundle, str(self.limits.get("device", "cpu")) != "cpu") as facts:
+                outputs = self._call(case, bundle, mode)
+            traced = {"facts": codec.to_json(facts(outputs.value))}
+        else:
+            outputs = self._call(case, bundle, mode)
         elapsed = time.perf_counter_ns() - begun
         return {
-            "outputs": results.collect(outputs.value, bundle, case),
+            "outputs": results.collect(watch.bare(outputs.value), bundle, case),
             "launches": [codec.to_json(launch) for launch in merge(outputs.launches)],
-            "details": codec.to_json(Artifact(artifact.target, details=outputs.details))["details"],
+            "details": codec.to_json(Artifact(self._compiled().target, details=outputs.details))["details"],
             "elapsed_ns": elapsed,
+            **traced,
         }
+
+    def _call(self, case: CaseView, bundle: arena.Bundle, mode: Mode) -> Outputs:
+        return self.backend.launch(self._compiled(), case, bundle.inputs, mode)
+
+    def sequence(self, request: dict[str, Any], fds: list[int]) -> dict[str, Any]:
+        """Call the candidate on one case after another; each result is copied at once, and held for `held`."""
+        cases = [codec.from_json(case, CaseView) for case in request["cases"]]
+        bundles = [self.borrower.borrow(bundle, fds) for bundle in request["bundles"]]
+        entry.forget()
+        self.held = []
+        outputs, launches = [], []
+        for case, bundle in zip(cases, bundles):
+            made = self._call(case, bundle, Mode.normal)
+            outputs.append(results.collect(made.value, bundle, case))
+            launches.append(sum(launch.count for launch in made.launches))
+            self.held.append((made.value, bundle, case))
+        return {"outputs": outputs, "launches": launches}
+
+    def collect_held(self, request: dict[str, Any], fds: list[int]) -> dict[str, Any]:
+        """Copy what the calls of the last sequence returned once more, as it is now, and let go of it."""
+        held, self.held = self.held, []
+        return {"outputs": [results.collect(value, bundle, case) for value, bundle, case in held]}
+
+    def describe_state(self, request: dict[str, Any], fds: list[int]) -> dict[str, Any]:
+        """Say which functions are replaced since the candidate was loaded, and which settings its calls changed."""
+        replaced = state.find_replaced(self.functions, {})
+        changed = state.differing(self.settings, state.read_settings())
+        return {"replaced": replaced[:50], "changed": changed[:50]}
 
     def time(self, request: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         """Time calls over rotating inputs; then copy what the last call on each of them gave into its sinks."""

@@ -13,7 +13,7 @@ from kengine.array import Array
 from kengine.errors import CandidateFault
 from kengine.model import TaskView
 from kengine.plugins.hooks import Inputs, describe
-from kengine.runner import faults
+from kengine.runner import faults, watch
 from kengine.runner.parameters import load_parameters
 
 Convert = Callable[[Array], Any]
@@ -36,7 +36,8 @@ class Call:
     def __call__(self) -> Any:
         """Call the candidate. Raises CandidateFault (launch_failed, crashed) with the exception as its cause."""
         try:
-            value = self.function(*self.arguments)
+            with watch.entered():
+                value = self.function(*self.arguments)
         except CandidateFault:
             raise
         except BaseException as error:
@@ -85,7 +86,7 @@ def bind(
     if not callable(entry):
         raise CandidateFault("launch_failed", f"{view.entry!r} is a {type(entry).__name__}, not a function")
     if _takes_destination(entry, view.entry, inputs):
-        destination = tuple(convert(a) for a in inputs.destination)
+        destination = tuple(watch.argument(convert(a)) for a in inputs.destination)
         return Call(entry, (*arguments, *destination), destination, id(inputs))
     return Call(entry, arguments, None, id(inputs))
 
@@ -100,7 +101,7 @@ def call_candidate(
 def converted(value: Any, convert: Convert) -> Any:
     """Convert every array in an argument; containers are new ones."""
     if isinstance(value, Array):
-        return convert(value)
+        return watch.argument(convert(value))
     if isinstance(value, dict):
         return {k: converted(v, convert) for k, v in value.items()}
     if isinstance(value, list):
@@ -147,11 +148,13 @@ def _construct(entry: Any, view: TaskView, inputs: Inputs, convert: Convert) -> 
         raise CandidateFault("launch_failed", f"{view.entry!r} is a {type(entry).__name__}, not a class")
     arguments = [converted(a, convert) for a in inputs.init_args]
     try:
-        model = entry(*arguments)
+        with watch.entered():
+            model = entry(*arguments)
     except BaseException as error:
         raise faults.from_exception(error, "launch_failed", f"constructing {view.entry}") from error
     try:
-        model = load_parameters(model, {name: convert(a) for name, a in inputs.state.items()}, inputs, convert)
+        with watch.entered():
+            model = load_parameters(model, {name: convert(a) for name, a in inputs.state.items()}, inputs, convert)
     except CandidateFault:
         raise
     except BaseException as error:

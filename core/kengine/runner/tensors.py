@@ -67,6 +67,9 @@ def full_name(kind: type) -> str:
 def _see_torch(tensor: Any) -> Seen | str:
     m = _torch
     layout, device = m["layout"](tensor), m["device"](tensor)
+    own = object.__getattribute__(tensor, "__dict__")
+    if own:
+        return f"torch.Tensor with attributes of its own ({', '.join(sorted(map(str, own)))[:80]})"
     if layout is not m["strided"] or m["is_quantized"](tensor):
         return f"torch.Tensor ({'quantized' if m['is_quantized'](tensor) else str(layout)})"
     if device.type not in ("cpu", "cuda"):

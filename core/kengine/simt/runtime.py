@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes as c
-import functools
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -12,6 +14,7 @@ from kengine.simt.fault import Fault, FaultKind, LaunchRefused, Unsupported
 from kengine.simt.limits import DeviceLimits
 
 LaunchMode = Literal["normal", "noop", "raise"]
+Observer = c.CFUNCTYPE(None, c.c_int, c.c_char_p, c.c_void_p, c.c_size_t)
 _KINDS = [None, *FaultKind]
 _UNSUPPORTED = 100
 
@@ -88,6 +91,7 @@ class Runtime:
             ("simt_record_count", size, []),
             ("simt_record_at", c.c_int, [size, c.POINTER(c.c_char_p), c.POINTER(c.c_uint), c.POINTER(c.c_uint64)]),
             ("simt_forget_records", None, []),
+            ("simt_observe", None, [pointer]),
             ("simt_switches", c.c_uint64, []),
             ("simt_output", c.c_char_p, []),
             ("simt_forget_output", None, []),
@@ -140,6 +144,32 @@ class Runtime:
         self.lib.simt_forget_output()
         return text
 
+    @contextmanager
+    def observed(self, launch: Callable[[str, list[tuple[int, int]]], AbstractContextManager[None]]) -> Iterator[None]:
+        """Inside the block, let each launch of this thread that really runs happen inside of `launch(kernel, buffers)`.
+
+        buffers: address and size in bytes of the memory that an argument points into.
+        """
+        open_now: list[AbstractContextManager[None]] = []
+
+        def told(begins: int, kernel: bytes, arguments: int, size: int) -> None:
+            if not begins:
+                open_now.pop().__exit__(None, None, None)
+                return
+            block = c.string_at(arguments, size & ~7) if arguments else b""
+            words = struct.unpack(f"<{len(block) // 8}Q", block)
+            buffers = [(m.base, m.size) for m in self.memory() if any(m.base <= w < m.base + m.size for w in words)]
+            made = launch(bare_name(kernel.decode(errors="replace")), buffers)
+            made.__enter__()
+            open_now.append(made)
+
+        kept = Observer(told)
+        self.lib.simt_observe(c.cast(kept, c.c_void_p))
+        try:
+            yield
+        finally:
+            self.lib.simt_observe(None)
+
     # ---- memory ----
     def allocate(self, size: int, itemsize: int, align: int, skew: int, name: str) -> int:
         """A guarded buffer; its address. MemoryError when the machine has no more."""
@@ -184,10 +214,15 @@ class Runtime:
         self.lib.simt_clear_fault()
 
 
-@functools.cache
+_loaded: dict[str, Runtime] = {}
+
+
 def load_runtime(library: Path) -> Runtime:
-    """The runtime library of this process."""
-    return Runtime(library)
+    """The runtime library of this process. One copy serves every folder that holds it: programs are bound to the
+    first that was loaded under its name, which tells its content."""
+    if library.name not in _loaded:
+        _loaded[library.name] = Runtime(library)
+    return _loaded[library.name]
 
 
 def to_fault(raw: RawFault, file: str | None, line: int | None) -> Fault:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kengine.errors import CandidateFault
 from kengine.model import Artifact, Candidate, KernelResources, Mode, Target, TaskView
+from kengine.native import definitions
 from kengine.native.observe import LaunchRefused
 from kengine.native.session import Session, open_session
 from kengine.native.unrun import NotRun
@@ -38,7 +39,9 @@ def compile_candidate(
         session = open_session(candidate, view, target, device, workdir, samples)
         if samples:
             session.call(samples[0], Mode.normal)
-        return Artifact(target, resources.describe(device.binaries, device.seen, chip), log=_log(device.binaries))
+        details = definitions.describe(device.texts, device.extensions, session.mapped, workdir)
+        kernels = resources.describe(device.binaries, device.seen, chip)
+        return Artifact(target, kernels, log=_log(device.binaries), details=details)
     recorder = Recorder(chip, candidate, workdir)
     session = open_session(candidate, view, target, recorder, workdir, samples)
     notes = list(dict.fromkeys(note for sample in samples if (note := _record(session, sample))))
@@ -58,12 +61,16 @@ def _for_emulator(
     driver = Emulator(
         "cuda", limits, EMULATED.figures, candidate, workdir, check=view.sanitize, timeout_s=view.timeout_s
     )
-    open_session(candidate, view, target, driver, workdir, samples)
+    session = open_session(candidate, view, target, driver, workdir, samples)
     found = [KernelResources(name, shared_bytes=m.static_shared(name)) for m in driver.modules for name in m.kernels()]
     for extension in driver.extensions:
         kernels = extension.program.kernels.values() if extension.program else ()
         found += [KernelResources(kernel.name, shared_bytes=kernel.static_shared) for kernel in kernels]
-    return Artifact(target, tuple(found), note="emulated; compiled for its companion chips beside it")
+    details = definitions.describe(
+        [module.unit.text for module in driver.modules], driver.extensions, session.mapped, workdir
+    )
+    note = "emulated; compiled for its companion chips beside it"
+    return Artifact(target, tuple(found), note=note, details=details)
 
 
 def _record(session: Session, sample: Inputs) -> str:

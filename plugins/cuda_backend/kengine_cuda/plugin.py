@@ -18,9 +18,15 @@ from kengine.model import (
     Timing,
     TimingPlan,
 )
+from kengine.plugins.dialect import Dialect
 from kengine.plugins.hooks import Inputs, Outputs, hookimpl
 
 KENGINE_SPEC = (1, 0)
+KENGINE_DIALECT = Dialect(
+    "CUDA C++ (as a torch extension through load_inline)",
+    native=".cu",
+    hints=(r"__global__", r"\bload_inline\b", r"\bRawKernel\b"),
+)
 
 
 @hookimpl

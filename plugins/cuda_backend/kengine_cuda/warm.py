@@ -10,29 +10,16 @@ from kengine.model import Target
 from kengine.native.cache import VARIABLE
 from kengine.native.driver import Unit
 from kengine.native.lines import locate
+from kengine.native.warm import KERNEL, import_all, rehearse
 
 from kengine_cuda.chips import EMULATED, find
-
-KERNEL = """
-extern "C" __global__ void increment(float* x, int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) x[i] += 1.0f;
-}
-"""
 
 
 def warm_up(target: Target) -> bool:
     """Import torch (one thread) and the parts of kengine; build the emulator's parts, or compile one small kernel."""
-    import torch
-
-    torch.set_num_threads(1)
-    import torch.utils.cpp_extension
-    from kengine.native import binding, session  # noqa: F401
-    from kengine.native.cupy import arrays, elementwise, functions, kernels, reduction, runtime  # noqa: F401
-    from kengine.pretence import tensors  # noqa: F401
-
+    import_all()
     if target.arch == "cpu":
-        _emulate()
+        rehearse("cuda", 32, EMULATED.arch)
         return True
     chip = find(target.arch)
     if chip is not None:
@@ -76,15 +63,3 @@ def _prepare_device(arch: str) -> None:
     finally:
         cache.publish(folder)
 
-
-def _emulate() -> None:
-    import numpy as np
-    from kengine.native import cache
-    from kengine.simt import DeviceLimits, build
-
-    cache.prepare(32, "cuda")
-    with tempfile.TemporaryDirectory() as folder:
-        place = cache.make_private(Path(folder))
-        for check in (True, False):
-            program = build(KERNEL, check=check, limits=DeviceLimits.of(EMULATED.arch), cache=place)
-            program.launch("increment", 1, 32, (np.zeros(8, np.float32), 8))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from kengine.errors import CandidateFault, TargetUnavailable
 from kengine.model import Artifact, Candidate, JsonValue, KernelResources, Mode, Target, TaskView
+from kengine.native import definitions
 from kengine.native.session import Session, open_session
 from kengine.native.unrun import NotRun
 from kengine.plugins.hooks import Inputs
@@ -58,9 +59,12 @@ def _emulated(
     driver = Emulator(
         "hip", DeviceLimits.of(chip.arch), figures_of(chip), candidate, workdir, view.sanitize, view.timeout_s
     )
-    open_session(candidate, view, target, driver, workdir, samples)
+    session = open_session(candidate, view, target, driver, workdir, samples)
     width.remember(candidate, view, target, workdir, samples)
-    return Artifact(target, note=f"emulated with {chip.lanes} lanes, the limits of {chip.arch}")
+    details = definitions.describe(
+        [module.unit.text for module in driver.modules], driver.extensions, session.mapped, workdir
+    )
+    return Artifact(target, note=f"emulated with {chip.lanes} lanes, the limits of {chip.arch}", details=details)
 
 
 def _offline(

@@ -18,9 +18,15 @@ from kengine.model import (
     Timing,
     TimingPlan,
 )
+from kengine.plugins.dialect import Dialect
 from kengine.plugins.hooks import Inputs, Outputs, hookimpl
 
 KENGINE_SPEC = (1, 0)
+KENGINE_DIALECT = Dialect(
+    "HIP C++ (as a torch extension through load_inline)",
+    native=".hip",
+    marks=(r"hipLaunchKernelGGL", r"#include\s*[<\"]hip/", r"HIP_SOURCE"),
+)
 
 
 @hookimpl

@@ -3,35 +3,25 @@
 from __future__ import annotations
 
 import contextlib
-import tempfile
-from pathlib import Path
+from typing import Literal
 
 from kengine.errors import TargetUnavailable
 from kengine.model import Target
+from kengine.native import cache
+from kengine.native.warm import import_all, rehearse
 
 from kengine_hip import toolchain
-from kengine_hip.chips import Chip
 from kengine_hip.targets import EMULATORS
-
-KERNEL = """
-extern "C" __global__ void increment(float* x, int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) x[i] += 1.0f;
-}
-"""
-
 
 def warm_up(target: Target) -> bool:
     """Import torch (one thread); build the emulator's parts, or find the compiler for a chip."""
-    import torch
-
-    torch.set_num_threads(1)
-    from kengine.native import binding, session  # noqa: F401
-    from kengine.native.cupy import arrays, elementwise, functions, kernels, reduction, runtime  # noqa: F401
-    from kengine.pretence import tensors  # noqa: F401
-
+    import_all()
     if target.arch in EMULATORS:
-        _emulate(EMULATORS[target.arch])
+        chip = EMULATORS[target.arch]
+        lanes: Literal[32, 64] = 64 if chip.lanes == 64 else 32
+        other: Literal[32, 64] = 32 if lanes == 64 else 64
+        cache.prepare(other, "hip")  # answers are compared between both widths
+        rehearse("hip", lanes, chip.arch)
     else:
         # What is missing is said by the first compile.
         with contextlib.suppress(TargetUnavailable):
@@ -50,22 +40,6 @@ def open_device(target: Target) -> bool:
         torch.zeros(16, device="cuda").add_(1)
         torch.cuda.synchronize()
     return True
-
-
-def _emulate(chip: Chip) -> None:
-    """Build the parts for both widths, since answers are compared between them; run one small kernel."""
-    import numpy as np
-    from kengine.native import cache
-    from kengine.simt import DeviceLimits, build
-
-    for lanes in (64, 32):
-        cache.prepare(lanes, "hip")
-    with tempfile.TemporaryDirectory() as folder:
-        place = cache.make_private(Path(folder))
-        for check in (True, False):
-            program = build(KERNEL, filename="increment.hip", lanes=64 if chip.lanes == 64 else 32, dialect="hip",
-                            check=check, limits=DeviceLimits.of(chip.arch), cache=place)  # fmt: skip
-            program.launch("increment", 1, 64, (np.zeros(8, np.float32), 8))
 
 
 def _share() -> None:

@@ -18,9 +18,15 @@ from kengine.model import (
     Timing,
     TimingPlan,
 )
+from kengine.plugins.dialect import Dialect
 from kengine.plugins.hooks import Inputs, Outputs, hookimpl
 
 KENGINE_SPEC = (1, 0)
+KENGINE_DIALECT = Dialect(
+    "NKI",
+    entry="one function decorated with `nki.jit` that takes the inputs of the reference and returns its result",
+    marks=(r"\bnki\.jit\b|neuronxcc\.nki|^import nki\b|^from nki\b",),
+)
 
 
 @hookimpl

@@ -18,9 +18,11 @@ from kengine.model import (
     Timing,
     TimingPlan,
 )
+from kengine.plugins.dialect import Dialect
 from kengine.plugins.hooks import Inputs, Outputs, hookimpl
 
 KENGINE_SPEC = (1, 0)
+KENGINE_DIALECT = Dialect("Triton", marks=(r"\btriton\.jit\b",), hints=(r"^import triton\b|^from triton\b",))
 
 
 @hookimpl

@@ -9,9 +9,14 @@ from typing import Any
 import numpy as np
 
 from kengine.native.cupy import refuse
+from kengine.native.cupy.record import bare, note
+from kengine.runner import watch
 
 _POISON_BYTE, _POISON_INTEGER_BYTE = 0xFF, 0x7B
 _REDUCTIONS = ("sum", "mean", "max", "min", "prod", "std", "var", "any", "all", "argmax", "argmin")
+_METHODS = ("astype", "copy", "flatten", "ravel", "reshape", "take", "repeat", "dot", "cumsum", "cumprod", "clip",
+            "round", "trace", "argsort", "argpartition", "searchsorted", "diagonal", "compress", "choose")  # fmt: skip
+_IN_PLACE = ("sort", "fill", "put", "partition")
 
 
 class MemoryPointer:
@@ -73,8 +78,11 @@ class ndarray(np.ndarray):
         """A copy on the host."""
         if out is not None:
             out[...] = self.view(np.ndarray)
+            note("copyto", (self,), None, out)
             return out
-        return np.array(self.view(np.ndarray), order=order)  # type: ignore[call-overload]
+        made = np.array(self.view(np.ndarray), order=order)  # type: ignore[call-overload]
+        note("copy", (self,), made)
+        return watch.argument(made)
 
     def set(self, arr: Any, stream: Any = None) -> None:
         """Copy an array of the host here."""
@@ -100,6 +108,36 @@ class ndarray(np.ndarray):
     def __dlpack_device__(self) -> Any:
         return self.view(np.ndarray).__dlpack_device__()
 
+    def __getitem__(self, key: Any) -> Any:
+        result = super().__getitem__(key)
+        note("take", (self, key), result)
+        return result
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(key, value)
+        note("copyto", (self, key, value), None, self)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        given = kwargs.get("out")
+        result = getattr(ufunc, method)(*map(bare, inputs), **{key: bare(value) for key, value in kwargs.items()})
+        name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+        if method == "at":
+            note(name, inputs, None, inputs[0])
+            return None
+        if given is not None:
+            note(name, (inputs, kwargs.get("where")), None, given)
+            return given[0] if len(given) == 1 else given
+        made = wrap(result)
+        note(name, (inputs, kwargs.get("where")), made)
+        return made
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        # numpy's functions on arrays of CuPy are CuPy's.
+        made = wrap(func(*bare(args), **bare(kwargs)))
+        written = args[0] if func in (np.copyto, np.put, np.place, np.putmask) else kwargs.get("out")
+        note(func.__name__, (args, kwargs), made, written)
+        return made if kwargs.get("out") is None else kwargs["out"]
+
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         # CuPy has no scalars: what numpy would make one of stays an array without axes.
         return np.asarray(array).view(ndarray)
@@ -109,14 +147,31 @@ def _reduction(name: str) -> Any:
     inner = getattr(np.ndarray, name)
 
     def reduce(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return wrap(inner(self.view(np.ndarray), *args, **kwargs))
+        made = wrap(inner(self.view(np.ndarray), *bare(args), **bare(kwargs)))
+        note(name, (self, args), made, kwargs.get("out"))
+        return made
 
     reduce.__name__ = name
     return reduce
 
 
+def _method(name: str, in_place: bool) -> Any:
+    inner = getattr(np.ndarray, name)
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        result = inner(self.view(np.ndarray), *bare(args), **bare(kwargs))
+        made = wrap(result) if isinstance(result, np.ndarray) else result
+        note(name, (self, args), made, self if in_place else kwargs.get("out"))
+        return made
+
+    method.__name__ = name
+    return method
+
+
 for _name in _REDUCTIONS:
     setattr(ndarray, _name, _reduction(_name))
+for _name in (*_METHODS, *_IN_PLACE):
+    setattr(ndarray, _name, _method(_name, _name in _IN_PLACE))
 
 
 def wrap(value: Any) -> Any:
@@ -124,7 +179,8 @@ def wrap(value: Any) -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
         return np.asarray(value).view(ndarray)
     if isinstance(value, (tuple, list)):
-        return type(value)(wrap(item) for item in value)
+        items = [wrap(item) for item in value]
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
     return value
 
 
@@ -133,6 +189,7 @@ def poison(array: Any) -> Any:
     if array.size:
         byte = 0 if array.dtype.kind == "b" else _POISON_BYTE if array.dtype.kind in "fc" else _POISON_INTEGER_BYTE
         ctypes.memset(array.ctypes.data, byte, array.nbytes)
+        watch.allocated((array.view(np.ndarray),))
     return array
 
 
@@ -141,17 +198,29 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None) -
     made = _from_torch(a, "cupy.asarray", strict=False)
     if made is None:
         made = np.asarray(a)
-        if type(a) is np.ndarray:
+        if isinstance(a, np.ndarray) and not isinstance(a, ndarray):
             made = made.copy()  # from the host to the device
     made = np.asarray(made, dtype=dtype, order=order)
-    return (made.copy() if copy else made).view(ndarray)
+    made = made.copy() if copy else made
+    note("asarray", (_source(a),), made)
+    return made.view(ndarray)
 
 
 def array(obj: Any, dtype: Any = None, copy: bool = True, order: Any = "K", subok: bool = False, ndmin: int = 0) -> Any:
     """A new array."""
     source = _from_torch(obj, "cupy.array", strict=False)
     made = np.array(obj if source is None else source, dtype=dtype, copy=True, order=order, ndmin=ndmin)
+    note("array", (_source(obj),), made)
     return made.view(ndarray)
+
+
+def _source(value: Any) -> Any:
+    """What an array was made from, where that is an array: a torch tensor as one over its memory."""
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(value, torch.Tensor):
+        return value
+    with torch._C.DisableTorchFunction(), watch.pause():
+        return value.detach().numpy() if value.dtype != torch.bfloat16 else None
 
 
 def asnumpy(a: Any, stream: Any = None, order: str = "C", out: Any = None, *, blocking: bool = True) -> Any:

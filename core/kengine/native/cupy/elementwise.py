@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from kengine.native import observe
 from kengine.native.cupy import generated, kernels
 from kengine.native.cupy.arrays import poison, wrap
 from kengine.native.driver import Configuration
@@ -45,7 +46,9 @@ class ElementwiseKernel:
             poison(np.empty(shape, generated.dtype_of(p, bound))) if v is None else v
             for p, v in zip(self.out_params, given[len(self.in_params) :])
         ]
-        self._launch(bound, given[: len(self.in_params)], outs, shape, block_size)
+        ins = given[: len(self.in_params)]
+        with observe.kernel(self.name, [*ins, *outs]):
+            self._launch(bound, ins, outs, shape, block_size)
         if self.no_return:
             return None
         made = tuple(wrap(out) for out in outs)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from kengine.native.cupy.arrays import ndarray, poison, wrap
+from kengine.native.cupy.record import bare, note
 
 _TYPES = (
     "bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
@@ -36,7 +37,10 @@ def _wrapped(name: str) -> Any:
     inner = getattr(np, name)
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        return wrap(inner(*args, **kwargs))
+        made = wrap(inner(*bare(args), **bare(kwargs)))
+        out = kwargs.get("out")
+        note(name, (args, kwargs), made, out)
+        return made if out is None else out
 
     function.__name__ = name
     return function

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from kengine.native import observe
 from kengine.native.cupy import generated, kernels
 from kengine.native.cupy.arrays import poison, wrap
 from kengine.native.driver import Configuration
@@ -44,7 +45,8 @@ class ReductionKernel:
         axes = _axes(axis, len(shape))
         kept = tuple(n for i, n in enumerate(shape) if i not in axes)
         result = poison(np.empty(kept, generated.dtype_of(self.out_params[0], bound)))
-        self._launch(bound, ins, result, shape, axes)
+        with observe.kernel(self.name, [*ins, result]):
+            self._launch(bound, ins, result, shape, axes)
         if keepdims:
             result = result.reshape(tuple(1 if i in axes else n for i, n in enumerate(shape)))
         if out is not None:

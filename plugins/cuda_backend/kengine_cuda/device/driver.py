@@ -6,8 +6,9 @@ import importlib.util
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from kengine.device.trace import launching, tracing
 from kengine.errors import CandidateFault
 from kengine.model import Candidate
 from kengine.native import observe
@@ -21,9 +22,15 @@ from kengine_cuda.device.context import DriverError, LoadedBinary
 from kengine_cuda.recorder import Seen
 from kengine_cuda.toolchain.compiler import Binary, compile_unit
 
+if TYPE_CHECKING:
+    from kengine.extension import Extension
+
 
 class Device:
-    """The device of this machine. `binaries`, `seen`: what was compiled and launched, for the artifact."""
+    """The device of this machine. `binaries`, `seen`: what was compiled and launched, for the artifact.
+
+    texts, extensions: sources of kernels, and extensions of torch, that the candidate has made.
+    """
 
     dialect: Dialect = "cuda"
     computes = True
@@ -36,11 +43,16 @@ class Device:
         self.workdir = workdir
         self.binaries: list[Binary] = []
         self.seen: dict[str, Seen] = {}
+        self.texts: list[str] = []
+        self.extensions: list[Extension] = []
+        self._call = ExitStack()
         if find_form(candidate) is Form.cupy and importlib.util.find_spec("cupy") is None:
             raise CandidateFault("unsupported", "no module cupy, which kernels of CuPy need: pip install cupy-cuda13x")
 
     def begin(self, inputs: Iterable[Any]) -> None:
-        """Nothing depends on the call."""
+        """A new call of the candidate begins: where it is followed, the device is traced until it ends."""
+        self._call.close()
+        self._call.enter_context(tracing())
 
     def build(self, unit: Unit) -> DeviceModule:
         """Compile and load the source of a bare file. Raises CandidateFault."""
@@ -49,6 +61,7 @@ class Device:
         except CandidateFault as fault:
             raise observe.current().failed(fault) from None
         self.binaries.append(binary)
+        self.texts.append(unit.text)
         return DeviceModule(self, unit, binary)
 
     @contextmanager
@@ -59,6 +72,7 @@ class Device:
         with ExitStack() as stack:
             stack.enter_context(cupy.watch(self))
             stack.enter_context(extension.watch(self))
+            stack.callback(self._call.close)
             yield
 
     def synchronize(self) -> None:
@@ -101,7 +115,8 @@ class DeviceModule:
         with _translated():
             sizes = self._loaded.parameter_sizes(symbol)
             made = arguments.pack(name, find_parameters(self.unit.text, name) or (), sizes, values)
-            self._loaded.launch(symbol, configuration, made)
+            with launching(name, values):
+                self._loaded.launch(symbol, configuration, made)
         observation.completed(name, configuration.grid)
 
     def call(self, name: str, values: Sequence[Any]) -> Any:

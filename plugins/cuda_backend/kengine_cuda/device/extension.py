@@ -54,6 +54,7 @@ def _build(device: Device, how: str, *args: Any, **kwargs: Any) -> Any:
     for name, value in list(vars(made).items()):
         if callable(value) and not name.startswith("_"):
             setattr(made, name, _watched(value, launches))
+    device.extensions.append(made)
     return made
 
 

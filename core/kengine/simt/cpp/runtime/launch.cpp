@@ -1,4 +1,6 @@
 // Launches: limits of the real chip, knock-out modes, the record of completed launches.
+#include <pthread.h>
+
 #include <cstdlib>
 #include <mutex>
 
@@ -202,16 +204,35 @@ void note_region(Fault& f, const Region& r, int64_t offset) {
 
 using namespace simt;
 
+// Told before and after each launch that runs, on the thread that set it only: another one may be waited for by code
+// that holds what the observer needs. Never called with the lock held.
+static void (*observer)(int begins, const char* kernel, const void* arguments, size_t bytes);
+static pthread_t observing;
+static size_t argument_bytes;
+
+SIMT_PUBLIC void simt_observe(void (*told)(int, const char*, const void*, size_t)) {
+  observer = told;
+  observing = pthread_self();
+}
+
 SIMT_PUBLIC int simt_launch(Module* module, const char* name, const void* address, dim3 grid, dim3 block, size_t shared_bytes, Body body, void* arguments, int cooperative) {
   if (S.in_kernel) fail_at(static_cast<FaultKind>(100), "a kernel launched from a kernel (dynamic parallelism)", __builtin_return_address(0));
-  std::lock_guard<std::recursive_mutex> hold(launch_lock);
-  S.kernel = name;
-  return launch(module, address, grid, block, shared_bytes, body, arguments, cooperative != 0);
+  auto* told = !S.mode && !S.fault.kind && observer && pthread_equal(observing, pthread_self()) ? observer : nullptr;
+  if (told) told(1, name, arguments, argument_bytes);
+  int code;
+  {
+    std::lock_guard<std::recursive_mutex> hold(launch_lock);
+    S.kernel = name;
+    code = launch(module, address, grid, block, shared_bytes, body, arguments, cooperative != 0);
+  }
+  if (told) told(0, name, arguments, argument_bytes);
+  return code;
 }
 
 SIMT_PUBLIC void* simt_argument_block(size_t bytes) {
   static void* block;
   static size_t capacity;
+  argument_bytes = bytes;
   if (bytes > capacity) {
     free(block);
     capacity = bytes + 4096;
@@ -222,7 +243,7 @@ SIMT_PUBLIC void* simt_argument_block(size_t bytes) {
 
 SIMT_PUBLIC int simt_launch_entry(Module* module, KernelEntry* entry, const unsigned* dims, size_t shared_bytes, void** values, int cooperative) {
   void* block = simt_argument_block(entry->arguments_size);
-  entry->pack(block, values);
+  entry->pack(entry->address, block, values);
   return simt_launch(module, entry->name, entry->address, dim3(dims[0], dims[1], dims[2]), dim3(dims[3], dims[4], dims[5]), shared_bytes, entry->body, block, cooperative);
 }
 

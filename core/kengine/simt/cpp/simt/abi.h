@@ -57,9 +57,9 @@ struct KernelEntry {
   unsigned parameter_count;
   const ParameterInfo* parameters;
   size_t arguments_size;
-  void (*pack)(void* arguments, void** values);  // copies values into the argument block
-  uint64_t max_dynamic_shared;                   // raised by cudaFuncSetAttribute
-  unsigned is_host;                              // a host function exported by name; body is unused
+  void (*pack)(const void* function, void* arguments, void** values);  // fills the argument block
+  uint64_t max_dynamic_shared;  // raised by cudaFuncSetAttribute
+  unsigned is_host;             // a host function exported by name; body is unused
   void (*call_host)(void** values, void* result);
   ParameterInfo result;
   KernelEntry* next;

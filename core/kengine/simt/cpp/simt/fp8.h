@@ -83,8 +83,8 @@ SIMT_INLINE __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t v, __nv_
   return {__nv_cvt_fp8_to_halfraw(static_cast<unsigned char>(v), i).x, __nv_cvt_fp8_to_halfraw(static_cast<unsigned char>(v >> 8), i).x};
 }
 namespace simt {
-template <> struct TypeCode<__nv_fp8_e4m3> { static const char* get() { return "e4m3"; } };
-template <> struct TypeCode<__nv_fp8_e5m2> { static const char* get() { return "e5m2"; } };
+template <> struct TypeCode<__nv_fp8_e4m3> { static constexpr const char* get() { return "e4m3"; } };
+template <> struct TypeCode<__nv_fp8_e5m2> { static constexpr const char* get() { return "e5m2"; } };
 }  // namespace simt
 template <class Format>
 struct simt_fp8x4 {

@@ -105,8 +105,8 @@ struct __half2_raw { unsigned short x, y; };
 struct __nv_bfloat16_raw { unsigned short x; };
 
 namespace simt {
-template <> struct TypeCode<__half> { static const char* get() { return "f2"; } };
+template <> struct TypeCode<__half> { static constexpr const char* get() { return "f2"; } };
 template <> struct TypeCode<const __half> : TypeCode<__half> {};
-template <> struct TypeCode<__nv_bfloat16> { static const char* get() { return "bf16"; } };
+template <> struct TypeCode<__nv_bfloat16> { static constexpr const char* get() { return "bf16"; } };
 template <> struct TypeCode<const __nv_bfloat16> : TypeCode<__nv_bfloat16> {};
 }  // namespace simt

@@ -70,13 +70,13 @@ constexpr size_t redzone = 512;
 constexpr size_t redzone = 16;
 #endif
 
-struct SharedRegistrar {
-  SharedEntry entry;
-  SharedRegistrar(char* base, size_t size, unsigned granule, const char* name, const char* where) : entry{base, size, redzone, granule, name, where, simt_module.shared} {
+struct SharedLink {
+  __attribute__((no_sanitize("thread", "undefined"))) explicit SharedLink(SharedEntry& entry) {
+    entry.next = simt_module.shared;
     simt_module.shared = &entry;
   }
 };
-template <SharedRegistrar*>
+template <SharedLink*>
 struct Use {};
 
 // One shared variable. The tag is a type local to the function that declares it, so that every instance of a template
@@ -96,13 +96,16 @@ struct SharedVariable {
     constexpr Padded() : before{}, inner(), after{} {}
   };
   static Padded storage;
-  static SharedRegistrar registrar;
-  typedef Use<&registrar> use;
+  static SharedEntry entry;
+  static SharedLink link;
+  typedef Use<&link> use;
 };
 template <class T, class Tag>
 typename SharedVariable<T, Tag>::Padded SharedVariable<T, Tag>::storage;
 template <class T, class Tag>
-SharedRegistrar SharedVariable<T, Tag>::registrar{storage.inner.bytes, sizeof(T), static_cast<unsigned>(alignof(std::remove_all_extents_t<T>)), Tag::simt_name(), Tag::simt_where()};
+SharedEntry SharedVariable<T, Tag>::entry = {storage.inner.bytes, sizeof(T), redzone, static_cast<unsigned>(alignof(std::remove_all_extents_t<T>)), Tag::simt_name(), Tag::simt_where(), nullptr};
+template <class T, class Tag>
+SharedLink SharedVariable<T, Tag>::link{entry};
 
 }  // namespace simt
 
@@ -110,8 +113,8 @@ SharedRegistrar SharedVariable<T, Tag>::registrar{storage.inner.bytes, sizeof(T)
 #define SIMT_SHARED(name, dims, ...)                                            \
   typedef __VA_ARGS__ simt_type_##name dims;                                    \
   struct simt_tag_##name {                                                      \
-    static const char* simt_name() { return #name; }                            \
-    static const char* simt_where() { return __PRETTY_FUNCTION__; }             \
+    static constexpr const char* simt_name() { return #name; }                            \
+    static constexpr const char* simt_where() { return __PRETTY_FUNCTION__; }             \
   };                                                                            \
   static simt_type_##name& name __attribute__((unused)) = ::simt::SharedVariable<simt_type_##name, simt_tag_##name>::storage.inner.value
 // extern __shared__ type name[]dims;

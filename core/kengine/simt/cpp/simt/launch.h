@@ -3,40 +3,46 @@
 
 namespace simt {
 
+// All of a kernel's description is constant: a constructor for it would cost 20 ms of every candidate's compilation.
 template <class T>
 struct TypeCode {
-  static const char* get() {
+  static constexpr const char* get() {
     using V = std::remove_cv_t<T>;  // may be incomplete
-    if constexpr (std::is_same<V, bool>::value) return "b1";
-    if constexpr (std::is_floating_point<V>::value) return sizeof(V) == 4 ? "f4" : "f8";
-    if constexpr (std::is_integral<V>::value || std::is_enum<V>::value) {
-      static const char* const names[2][4] = {{"u1", "u2", "u4", "u8"}, {"i1", "i2", "i4", "i8"}};
-      constexpr int width = sizeof(V) == 1 ? 0 : sizeof(V) == 2 ? 1 : sizeof(V) == 4 ? 2 : 3;
-      return names[std::is_signed<V>::value || std::is_enum<V>::value][width];
+    if constexpr (std::is_same<V, bool>::value) {
+      return "b1";
+    } else if constexpr (std::is_floating_point<V>::value) {
+      return sizeof(V) == 4 ? "f4" : "f8";
+    } else if constexpr (std::is_integral<V>::value || std::is_enum<V>::value) {
+      constexpr bool is_signed = std::is_signed<V>::value || std::is_enum<V>::value;
+      if constexpr (sizeof(V) == 1) return is_signed ? "i1" : "u1";
+      if constexpr (sizeof(V) == 2) return is_signed ? "i2" : "u2";
+      if constexpr (sizeof(V) == 4) return is_signed ? "i4" : "u4";
+      return is_signed ? "i8" : "u8";
+    } else {
+      return "v";
     }
-    return "v";
   }
 };
 template <>
 struct TypeCode<void> {
-  static const char* get() { return "v"; }
+  static constexpr const char* get() { return "v"; }
 };
 template <>
 struct TypeCode<const void> : TypeCode<void> {};
 
 template <class T>
 struct Describe {
-  static ParameterInfo get() { return {TypeCode<T>::get(), sizeof(T), 0, 0, alignof(T)}; }
+  static constexpr ParameterInfo get() { return {TypeCode<T>::get(), sizeof(T), 0, 0, alignof(T)}; }
 };
 template <class T>
 struct Describe<T*> {
-  static ParameterInfo get() { return {TypeCode<std::remove_cv_t<T>>::get(), sizeof(T*), 1, std::is_const<T>::value, alignof(T*)}; }
+  static constexpr ParameterInfo get() { return {TypeCode<std::remove_cv_t<T>>::get(), sizeof(T*), 1, std::is_const<T>::value, alignof(T*)}; }
 };
 template <class T>
 struct Describe<T&> : Describe<std::remove_cv_t<T>> {};
 template <>
 struct Describe<void> {
-  static ParameterInfo get() { return {"v", 0, 0, 0, 1}; }
+  static constexpr ParameterInfo get() { return {"v", 0, 0, 0, 1}; }
 };
 
 // Arguments side by side. Not std::tuple: reading it must not be instrumented, and must inline.
@@ -72,38 +78,36 @@ struct Signature<R (*)(P...)> {
   using Arguments = PackOf<P...>;
   using Packed = typename Arguments::template Call<R (*)(P...)>;
   static constexpr unsigned count = sizeof...(P);
+  static constexpr ParameterInfo parameters[] = {Describe<std::remove_cv_t<std::remove_reference_t<P>>>::get()..., Describe<void>::get()};
+  // Arguments are copied byte by byte, as the devices copy them.
   template <size_t... I>
-  static void pack_all(Packed* p, R (*f)(P...), void** values, std::index_sequence<I...>) {
-    new (p) Packed{f, Arguments(*static_cast<std::remove_cv_t<std::remove_reference_t<P>>*>(values[I])...)};
+  __attribute__((no_sanitize("thread", "undefined"))) static void pack_all(Packed* p, void** values, std::index_sequence<I...>) {
+    (__builtin_memcpy(static_cast<void*>(&static_cast<Slot<I, std::remove_cv_t<std::remove_reference_t<P>>>&>(p->arguments).value), values[I], sizeof(std::remove_cv_t<std::remove_reference_t<P>>)), ...);
+  }
+  __attribute__((no_sanitize("thread", "undefined"))) static void pack(const void* function, void* block, void** values) {
+    auto* p = static_cast<Packed*>(block);
+    p->function = reinterpret_cast<R (*)(P...)>(const_cast<void*>(function));
+    pack_all(p, values, std::index_sequence_for<P...>());
   }
   template <size_t... I>
   static R call_all(R (*f)(P...), void** values, std::index_sequence<I...>) {
     return f(static_cast<P>(*static_cast<std::remove_cv_t<std::remove_reference_t<P>>*>(values[I]))...);
   }
-  static void pack(R (*f)(P...), void* block, void** values) { pack_all(static_cast<Packed*>(block), f, values, std::index_sequence_for<P...>()); }
-  static const ParameterInfo* parameters() {
-    static const ParameterInfo all[] = {Describe<std::remove_cv_t<std::remove_reference_t<P>>>::get()..., Describe<void>::get()};
-    return all;
-  }
 };
 
-template <class F, F function>
-struct KernelRegistrar {
-  using S = Signature<F>;
-  KernelEntry entry;
-  static void pack(void* block, void** values) { S::pack(function, block, values); }
-  explicit KernelRegistrar(const char* name)
-      : entry{name, reinterpret_cast<const void*>(function), &S::Packed::run, S::count, S::parameters(), sizeof(typename S::Packed), &pack, 0, 0, nullptr, {}, simt_module.kernels} {
+struct KernelLink {
+  __attribute__((no_sanitize("thread", "undefined"))) explicit KernelLink(KernelEntry& entry) {
+    entry.next = simt_module.kernels;
     simt_module.kernels = &entry;
   }
 };
 
 template <class F, F function>
-struct HostRegistrar;
+struct HostCall;
 template <class R, class... P, R (*function)(P...)>
-struct HostRegistrar<R (*)(P...), function> {
+struct HostCall<R (*)(P...), function> {
   using S = Signature<R (*)(P...)>;
-  KernelEntry entry;
+  static constexpr ParameterInfo result = Describe<R>::get();
   static void call(void** values, void* result) {
     constexpr auto all = std::make_index_sequence<sizeof...(P)>();
     if constexpr (std::is_void<R>::value) {
@@ -113,10 +117,6 @@ struct HostRegistrar<R (*)(P...), function> {
       R value = S::call_all(function, values, all);
       memcpy(result, &value, sizeof value);
     }
-  }
-  explicit HostRegistrar(const char* name)
-      : entry{name, reinterpret_cast<const void*>(function), nullptr, sizeof...(P), S::parameters(), 0, nullptr, 0, 1, &call, Describe<R>::get(), simt_module.kernels} {
-    simt_module.kernels = &entry;
   }
 };
 
@@ -169,7 +169,21 @@ GenericLauncher<F> make_generic(F call, const char* name, LaunchConfig config) {
 #define SIMT_LAUNCH_TEMPLATE(K, ...) ::simt::make_generic([=](auto&... simt_a) SIMT_UNCHECKED { K(simt_a...); }, #K, ::simt::LaunchConfig(__VA_ARGS__))
 #define SIMT_JOIN_(a, b) a##b
 #define SIMT_JOIN(a, b) SIMT_JOIN_(a, b)
-#define SIMT_KERNEL(name, ...) static ::simt::KernelRegistrar<decltype(&__VA_ARGS__), &__VA_ARGS__> SIMT_JOIN(simt_kernel_, __COUNTER__){name};
+#define SIMT_KERNEL(name, ...) SIMT_KERNEL_AT(__COUNTER__, name, __VA_ARGS__)
+#define SIMT_KERNEL_AT(n, name, ...)                                                                                 \
+  static ::simt::KernelEntry SIMT_JOIN(simt_kernel_, n) = {                                                           \
+      name, reinterpret_cast<const void*>(&__VA_ARGS__), &::simt::Signature<decltype(&__VA_ARGS__)>::Packed::run,     \
+      ::simt::Signature<decltype(&__VA_ARGS__)>::count, ::simt::Signature<decltype(&__VA_ARGS__)>::parameters,        \
+      sizeof(typename ::simt::Signature<decltype(&__VA_ARGS__)>::Packed),                                             \
+      &::simt::Signature<decltype(&__VA_ARGS__)>::pack, 0, 0, nullptr, {}, nullptr};                                  \
+  static ::simt::KernelLink SIMT_JOIN(simt_link_, n){SIMT_JOIN(simt_kernel_, n)};
 // Behind a kernel's body, also where a macro makes the kernel.
 #define SIMT_KERNEL_HERE(k) SIMT_KERNEL(#k, k)
-#define SIMT_HOST(name, ...) static ::simt::HostRegistrar<decltype(&__VA_ARGS__), &__VA_ARGS__> SIMT_JOIN(simt_host_, __COUNTER__){name};
+#define SIMT_HOST(name, ...) SIMT_HOST_AT(__COUNTER__, name, __VA_ARGS__)
+#define SIMT_HOST_AT(n, name, ...)                                                                                   \
+  static ::simt::KernelEntry SIMT_JOIN(simt_host_, n) = {                                                             \
+      name, reinterpret_cast<const void*>(&__VA_ARGS__), nullptr, ::simt::Signature<decltype(&__VA_ARGS__)>::count,   \
+      ::simt::Signature<decltype(&__VA_ARGS__)>::parameters, 0, nullptr, 0, 1,                                        \
+      &::simt::HostCall<decltype(&__VA_ARGS__), &__VA_ARGS__>::call,                                                  \
+      ::simt::HostCall<decltype(&__VA_ARGS__), &__VA_ARGS__>::result, nullptr};                                       \
+  static ::simt::KernelLink SIMT_JOIN(simt_link_, n){SIMT_JOIN(simt_host_, n)};

@@ -1,0 +1,51 @@
+"""Tokens and sketches: plain arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+U64 = NDArray[np.uint64]
+U32 = NDArray[np.uint32]
+I32 = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Tokens of one candidate.
+
+    kept: uint64[n], hash of a token's text, 0 for a name that the candidate gives itself. names: int32[n], number of
+    that name in order of appearance, -1 for other tokens. starts: int32, where statements begin; first is 0.
+    vocabulary: sum of the hashes of the different words and operators that are not the candidate's own, nor names of
+    arguments.
+    """
+
+    kept: U64
+    names: I32
+    starts: I32
+    vocabulary: int
+
+
+@dataclass(frozen=True)
+class Sketches:
+    """What a deduplication knows of some candidates, `count` of them.
+
+    digests: uint64[count, 2], equal for code that differs in names, comments, layout and literals only.
+    vocabularies: uint64[count]. shingles: uint32, ascending within a candidate; those of candidate i are
+    shingles[offsets[i]:offsets[i + 1]]. bands: uint64[count, bands], keys of MinHash bands.
+    """
+
+    digests: U64
+    vocabularies: U64
+    shingles: U32
+    offsets: NDArray[np.int64]
+    bands: U64
+
+    def __len__(self) -> int:
+        return len(self.digests)
+
+    def shingles_of(self, index: int) -> U32:
+        """Shingles of one candidate."""
+        return self.shingles[self.offsets[index] : self.offsets[index + 1]]

@@ -1,0 +1,77 @@
+"""Does the kernel cause the answer, and does the candidate do this whenever and however it is called?
+
+Each check is a function of an execution; the first that does not hold decides. What is asked of the runner can convict
+and never acquit; what acquits is what the judge sees in memory that it owns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from kengine.engine.integrity import background, calls, knockouts, origin, state
+from kengine.errors import CandidateFault
+from kengine.model import Check, IntegrityRecord, JsonValue
+
+if TYPE_CHECKING:
+    from kengine.engine.executions import Execution
+    from kengine.engine.job import Job
+    from kengine.model import Launch
+
+
+@dataclass
+class Course:
+    """What the checks of one candidate share. status: verdict of a check that does not hold, by its name.
+
+    details: figures for the launch record.
+    """
+
+    job: Job
+    execution: Execution
+    launches: Sequence[Sequence[Launch]]
+    details: dict[str, JsonValue] = field(default_factory=dict)
+
+
+_CHECKS: tuple[tuple[str, str, Callable[[Course], Check]], ...] = (
+    ("launched", "sham", lambda c: knockouts.launched(c.launches)),
+    ("fresh contents", "wrong_result", lambda c: calls.fresh(c.execution)),
+    ("near contents", "wrong_result", lambda c: calls.near(c.execution)),
+    ("repeat", "nondeterministic", lambda c: calls.repeat(c.execution)),
+    ("sequence", "wrong_result", lambda c: calls.sequence(c.execution)),
+    ("held outputs", "wrong_result", lambda c: calls.held(c.execution)),
+    ("provenance", "sham", lambda c: origin.provenance(c.job, c.execution, c.details)),
+    ("coverage", "sham", lambda c: origin.coverage(c.job, c.launches, c.details)),
+    ("global state", "tampered", lambda c: state.unchanged(c.execution)),
+    ("background work", "tampered", lambda c: background.idle(c.execution)),
+    ("launches do nothing", "sham", lambda c: knockouts.do_nothing(c.execution)),
+    ("launches raise", "sham", lambda c: knockouts.refuse(c.execution)),
+)
+
+
+def check(job: Job, execution: Execution, launches: Sequence[Sequence[Launch]]) -> None:
+    """Run every integrity check, record them, and fail the job with the first that does not hold."""
+    course = Course(job, execution, launches)
+    checks: list[Check] = []
+    fault: CandidateFault | None = None
+    with job.stage("integrity"):
+        for name, status, run in _CHECKS:
+            if fault is not None and not job.plan.keep_going:
+                break
+            if execution.runner.ended:
+                checks.append(Check(name, False, True, "the runner ended in a check before"))
+                continue
+            try:
+                done = run(course)
+            except CandidateFault as error:
+                done = Check(name, True, False, f"it ended in {error.status}: {error.message}")
+                status = error.status if error.status in ("tampered", "timed_out", "crashed") else status
+            checks.append(done)
+            if done.ran and not done.ok and fault is None:
+                fault = CandidateFault(status, f"{done.name}: {done.evidence}")
+    job.record(integrity=IntegrityRecord(tuple(checks)))
+    if course.details and job.stages.launch is not None:
+        launch = job.stages.launch
+        job.record(launch=replace(launch, details={**launch.details, **course.details}))
+    if fault is not None:
+        job.fail("integrity", fault)

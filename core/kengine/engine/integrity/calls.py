@@ -1,0 +1,78 @@
+"""More calls of the candidate: other contents in the same memory, nearly the same contents, and many in a row."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING
+
+from kengine.errors import CandidateFault
+from kengine.model import Check
+
+if TYPE_CHECKING:
+    from kengine.engine.executions import Execution
+
+MIN_CALLS, MAX_CALLS = 2, 4
+"""Calls of a sequence that lie between the first inputs and the same inputs once more; drawn anew each time."""
+
+
+def fresh(execution: Execution) -> Check:
+    """Other contents where the last call's inputs were: an answer kept by shape, address or call is now wrong."""
+    return _right(execution, "fresh contents", "fresh", "other contents in the memory of an earlier call")
+
+
+def near(execution: Execution) -> Check:
+    """Contents that differ from the last call's at a few places only: an answer kept by a fingerprint is now wrong."""
+    phase = execution.judge.near(execution.task, 0, "fresh")
+    if not phase:
+        reason = "the answer to this task stays the same when a few elements of its inputs change"
+        return Check("near contents", False, True, reason)
+    how = "swapped" if phase.endswith("swapped") else "changed"
+    return _right(execution, "near contents", phase, f"the same contents with a few elements {how}")
+
+
+def repeat(execution: Execution) -> Check:
+    """The first inputs once more, after everything else, must be right once more."""
+    name = "repeat"
+    try:
+        comparison, _, _ = execution.check(0, "check")
+    except CandidateFault as fault:
+        return Check(name, True, False, f"a second call on the same inputs {fault.status}: {fault.message}")
+    if not comparison.ok:
+        return Check(name, True, False, f"right at first, wrong on the same inputs later: {comparison.problem}")
+    return Check(name, True, True, "the same inputs gave a right answer again")
+
+
+def sequence(execution: Execution) -> Check:
+    """Calls in a row whose number and order nobody outside knows, each on new inputs in memory of its own."""
+    count = MIN_CALLS + secrets.randbelow(MAX_CALLS - MIN_CALLS + 1)
+    cases = [0] + [secrets.randbelow(len(execution.task.cases)) for _ in range(count - 1)]
+    comparisons = execution.sequence(cases, [f"sequence/{n}" for n in range(count)])
+    for number, comparison in enumerate(comparisons):
+        if not comparison.ok:
+            evidence = f"call {number + 1} of {count} in a row is wrong: {comparison.problem}"
+            return Check("sequence", True, False, evidence)
+    return Check("sequence", True, True, f"{count} calls in a row, each on new inputs elsewhere in memory, are right")
+
+
+def held(execution: Execution) -> Check:
+    """What these calls returned, looked at again after the last of them, must still be right."""
+    if not execution.held:
+        return Check("held outputs", False, True, "no sequence of calls was made")
+    allowed = "reused-output" in execution.job.task.spec.allow
+    for number, comparison in enumerate(execution.look_again()):
+        if not comparison.ok and not allowed:
+            evidence = (
+                f"what call {number + 1} returned was right and is no longer after later calls: {comparison.problem}; "
+                'return a new array, or have the task allow "reused-output"'
+            )
+            return Check("held outputs", True, False, evidence)
+    return Check("held outputs", True, True, "earlier results are the same after later calls")
+
+
+def _right(execution: Execution, name: str, phase: str, what: str) -> Check:
+    comparison, launches, _ = execution.check(0, phase)
+    if not comparison.ok:
+        return Check(name, True, False, f"right when checked, wrong on {what}: {comparison.problem}")
+    if not launches:
+        return Check(name, True, False, f"no kernel was launched for {what}")
+    return Check(name, True, True, f"right on {what}")

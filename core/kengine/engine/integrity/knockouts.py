@@ -1,0 +1,44 @@
+"""With its kernels withheld the answer must go wrong: once with launches that do nothing, once with such that raise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from kengine.errors import CandidateFault
+from kengine.model import Check, Launch, Mode
+
+if TYPE_CHECKING:
+    from kengine.engine.executions import Execution
+
+
+def launched(launches: Sequence[Sequence[Launch]]) -> Check:
+    """Every case must have launched a kernel that completed."""
+    idle = sum(1 for seen in launches if not seen)
+    if idle:
+        return Check("launched", True, False, f"no kernel was launched in {idle} of {len(launches)} cases")
+    names = sorted({launch.kernel for seen in launches for launch in seen})
+    return Check("launched", True, True, f"{sum(len(s) for s in launches)} launches of {', '.join(names)}")
+
+
+def do_nothing(execution: Execution) -> Check:
+    """Launches do nothing: a copy of the answer from elsewhere would still be right."""
+    return _knock_out(execution, Mode.noop, "without", "launches do nothing")
+
+
+def refuse(execution: Execution) -> Check:
+    """Launches raise: a fallback would still be right."""
+    return _knock_out(execution, Mode.raises, "raising", "launches raise")
+
+
+def _knock_out(execution: Execution, mode: Mode, phase: str, name: str) -> Check:
+    """Inputs are new, so nothing left in memory can be right."""
+    try:
+        comparison, _, _ = execution.check(0, phase, mode)
+    except CandidateFault as fault:
+        if fault.status == "tampered":
+            return Check(name, True, False, fault.message)
+        return Check(name, True, True, f"without its kernel the candidate ends in {fault.status}")
+    if comparison.ok:
+        return Check(name, True, False, "the answer is right although no kernel ran: something else computes it")
+    return Check(name, True, True, "without its kernel the answer is wrong, as it must be")

@@ -1,0 +1,179 @@
+"""Whose work the answer is: the candidate's kernels', or operators' of a framework that its kernels only hide."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kengine.model import Check, JsonValue, Launch
+from kengine.provenance import Facts, OperatorUse
+from kengine.provenance.operators import HEAVY, plain
+
+if TYPE_CHECKING:
+    from kengine.engine.executions import Execution
+    from kengine.engine.job import Job
+
+DELEGATED = 0.5
+"""Share of the reference's own work, kind by kind, from which on it is the framework that answers."""
+HEAVY_SHARE = 0.25
+"""Share of the reference's work that operators of heavy kinds may cost, whatever kinds the reference uses."""
+OPERATORS = 0.6
+"""Share of all the work seen that may be operators' where the reference uses other kinds of them."""
+RETURNED = 0.25
+LIBRARY_TIME = 0.25
+LIBRARY_KERNELS = re.compile(
+    r"cublas|cutlass|cudnn|ampere_|volta_|turing_|hopper_|sm\d+_xmma|xmma_|Cijk_|gemm_kernel|miopen|implicit_convolve|cufft|"
+    r"cub::|thrust::",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Share:
+    """Who did how much. problem: the sentence that says whose work it is when it is not the kernels', else "".
+
+    coverage: share of the work that the candidate's own kernels did, 0 to 1. used: operators that count.
+    """
+
+    problem: str
+    coverage: float
+    used: tuple[OperatorUse, ...]
+
+
+def provenance(job: Job, execution: Execution, details: dict[str, JsonValue]) -> Check:
+    """Follow one call: which operators worked on data that descends from its inputs, and who wrote what it returned."""
+    name = "provenance"
+    facts, comparison = execution.trace(0, "traced")
+    if not comparison.ok:
+        return Check(name, True, False, f"its answer is wrong while its operators are followed: {comparison.problem}")
+    if not facts.followed:
+        return Check(name, False, True, "calls of this target cannot be followed")
+    if not facts.kernels:
+        # Launches were seen in every case; a backend that does not report what they touch leaves nothing to follow.
+        return Check(name, False, True, "the backend does not say which memory its kernels touch")
+    share = judge(facts, execution.judge.profile(execution.task, 0), job.task.spec.allow)
+    details["coverage"] = round(share.coverage, 4)
+    if share.problem:
+        return Check(name, True, False, share.problem)
+    seen = f"{len(facts.kernels)} kernels"
+    if share.used:
+        seen += f", and {_listed(share.used)} on data of the inputs: {1 - share.coverage:.0%} of the work"
+    return Check(name, True, True, seen + _remarks(facts))
+
+
+def judge(facts: Facts, reference: Facts, allow: Sequence[str]) -> Share:
+    """Hold what was seen of a candidate's call against what the reference itself computes with."""
+    used = tuple(use for use in facts.operators if not is_allowed(use.name, use.kind, allow))
+    theirs, total = sum(use.cost for use in used), sum(use.cost for use in reference.operators)
+    delegated = _delegated(used, reference)
+    mine = max(sum(kernel.nbytes for kernel in facts.kernels), total - delegated)
+    share = mine / (mine + theirs) if mine + theirs else 0.0
+    problem = (
+        _writers(facts) or _operators(used, total, delegated, share) or _elsewhere(facts) or _libraries(facts, allow)
+    )
+    return Share(problem, share, used)
+
+
+def _writers(facts: Facts) -> str:
+    if not facts.outputs or any(origin.kernels for origin in facts.outputs):
+        return ""
+    writers = sorted({origin.writer for origin in facts.outputs if origin.writer})
+    by = f"it was written by {', '.join(writers)}" if writers else "nobody knows who wrote it"
+    return f"nothing of what it returns comes from a kernel: {by}"
+
+
+def _operators(used: Sequence[OperatorUse], total: int, delegated: int, share: float) -> str:
+    if total and delegated >= DELEGATED * total:
+        return f"{_listed(used)} do {delegated / total:.0%} of what the reference does; its kernels do the rest"
+    heavy = [use for use in used if use.kind in HEAVY]
+    if total and sum(use.cost for use in heavy) >= HEAVY_SHARE * total:
+        return f"{_listed(heavy)} work on the inputs, which is the kernel's task"
+    if 1 - share > OPERATORS:
+        return f"{_listed(used)} are {1 - share:.0%} of the work; its kernels do the rest"
+    return ""
+
+
+def _elsewhere(facts: Facts) -> str:
+    if not facts.exported_bytes or facts.foreign_bytes < RETURNED * facts.exported_bytes:
+        return ""
+    into = "was returned" if any(origin.foreign for origin in facts.outputs) else "went into its kernels"
+    return f"inputs were read as lists or arrays, and data of unknown origin {into}: the host computes it"
+
+
+def _libraries(facts: Facts, allow: Sequence[str]) -> str:
+    device = sum(facts.device_ns.values())
+    theirs = {n: ns for n, ns in facts.device_ns.items() if LIBRARY_KERNELS.search(n) and not is_allowed(n, "", allow)}
+    if not device or sum(theirs.values()) <= LIBRARY_TIME * device:
+        return ""
+    longest = max(theirs, key=lambda n: theirs[n])
+    return f"{sum(theirs.values()) / device:.0%} of the device's time is a library's ({longest[:80]})"
+
+
+def coverage(job: Job, launches: Sequence[Sequence[Launch]], details: dict[str, JsonValue]) -> Check:
+    """Which of the kernels that the source defines were launched; some left over are no fault, none at all are."""
+    artifacts = job.stages.compile.artifacts if job.stages.compile else ()
+    defined = next((a.details["defined"] for a in artifacts if "defined" in a.details), None)
+    artifact = job.artifact
+    if defined is None and artifact is not None:
+        defined = artifact.details.get("defined")
+    names = [str(n) for n in defined] if isinstance(defined, (list, tuple)) else []
+    if not names:
+        return Check("coverage", False, True, "the backend does not say which kernels the source defines")
+    seen = {launch.kernel for case in launches for launch in case}
+    met = [n for n in names if any(_same(n, s) for s in seen)]
+    details["kernels_defined"], details["kernels_launched"] = len(names), len(met)
+    missing = [n for n in names if n not in met]
+    if not met:
+        return Check("coverage", True, False, f"none of its kernels ({', '.join(names[:6])}) is among those launched")
+    rest = f"; never launched: {', '.join(missing[:6])}" if missing else ""
+    return Check("coverage", True, True, f"{len(met)} of {len(names)} kernels launched{rest}")
+
+
+def is_allowed(name: str, kind: str, allow: Sequence[str]) -> bool:
+    """Whether a task allows an operator: by its name with or without `aten::`, its kind, its library, or part of it."""
+    own, library = plain(name), name.partition("::")[0]
+    for entry in allow:
+        if entry in (name, kind, library) or plain(entry) == own or (len(entry) > 3 and entry.lower() in name.lower()):
+            return True
+    return False
+
+
+def _delegated(used: Sequence[OperatorUse], reference: Facts) -> int:
+    """Cost of the reference's work that operators of the candidate do, kind by kind."""
+    return sum(
+        min(amount, sum(use.cost for use in used if use.kind == kind))
+        for kind, amount in _by_kind(reference.operators).items()
+    )
+
+
+def _by_kind(uses: Sequence[OperatorUse]) -> Mapping[str, int]:
+    result: dict[str, int] = {}
+    for use in uses:
+        result[use.kind] = result.get(use.kind, 0) + use.cost
+    return result
+
+
+def _listed(uses: Sequence[OperatorUse]) -> str:
+    ranked = sorted(uses, key=lambda use: -use.cost)
+    return ", ".join(use.name for use in ranked[:5]) + (f" and {len(ranked) - 5} more" if len(ranked) > 5 else "")
+
+
+def _same(defined: str, launched: str) -> bool:
+    return (
+        launched == defined
+        or launched.startswith((defined + "<", defined + "(", defined + "_"))
+        or (re.sub(r"[<(].*", "", launched).rpartition("::")[2] == defined.rpartition("::")[2])
+    )
+
+
+def _remarks(facts: Facts) -> str:
+    parts = []
+    if facts.threads:
+        parts.append(f"{facts.threads} threads started")
+    if facts.libraries:
+        parts.append(f"loaded {', '.join(facts.libraries[:4])}")
+    if facts.opaque:
+        parts.append(f"operators of its own: {', '.join(facts.opaque[:4])}")
+    return "".join(f"; {part}" for part in parts)

@@ -1,0 +1,1 @@
+"""C++, CUDA and HIP under lint: tokens after the preprocessor, functions, names and calls. Nothing is compiled."""

@@ -1,0 +1,67 @@
+"""What device sources and extensions hold: kernels for host code, launched or not, and operators and libraries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kengine.extension import calls, linkage
+from kengine.model import JsonValue
+from kengine.native import libraries
+from kengine.simt.kernels import find_kernels
+from kengine.simt.lexer import blank
+
+if TYPE_CHECKING:
+    from kengine.extension import Extension
+
+
+def describe(
+    texts: Iterable[str], extensions: Sequence[Extension], before: libraries.Mapped, workdir: Path
+) -> dict[str, JsonValue]:
+    """Details of an artifact: `defined` kernels, `libraries` and `operators` that the candidate leans on.
+
+    texts: device sources. before: what was mapped before the candidate was loaded. Without pyelftools, where a built
+    library cannot be read, `libraries` is not among them.
+    """
+    sources = [extension.sources for extension in extensions if extension.sources is not None]
+    inside = [unit.text for given in sources for unit in given.units if unit.is_device]
+    details: dict[str, JsonValue] = {"defined": find_in([*texts, *inside])}
+    names, operators = libraries.describe(before, workdir)
+    for extension in extensions:
+        found = linkage.read(extension.library)
+        names.update(found.libraries if found else ())
+        operators.update(found.operators if found else ())
+        if extension.path == "light" and extension.sources is not None:
+            operators.update(calls.find_calls(extension.sources.text))
+    details["operators"] = tuple(sorted(operators))
+    if linkage.is_readable() or not extensions:
+        details["libraries"] = tuple(sorted(names))
+    return details
+
+
+def find_in(texts: Iterable[str]) -> tuple[str, ...]:
+    """Names of the kernels of some sources, each once, without scopes and template arguments, in order of definition.
+
+    A kernel that only other kernels launch (dynamic parallelism) is not among them.
+    """
+    found: dict[str, None] = {}
+    for text in dict.fromkeys(texts):
+        code = blank(text)
+        kernels = find_kernels(code)
+        bodies = [(kernel.body_start, kernel.body_end) for kernel in kernels]
+        for kernel in kernels:
+            if not _only_launched_inside(code, kernel.name, bodies):
+                found[kernel.name] = None
+    return tuple(name for name in found if "##" not in name)
+
+
+def bare_name(kernel: str) -> str:
+    """A launched kernel's name as `find_in` gives it: `scale` for `ns::scale<float, 4>`."""
+    return kernel.partition("<")[0].strip("( )").rpartition("::")[2].strip()
+
+
+def _only_launched_inside(code: str, name: str, bodies: list[tuple[int, int]]) -> bool:
+    launches = [m.start() for m in re.finditer(rf"\b{re.escape(name)}\s*(?:<[^<>;(){{}}]*>\s*)?<<<", code)]
+    return bool(launches) and all(any(a < at < b for a, b in bodies) for at in launches)

@@ -1,0 +1,46 @@
+"""Warming up for candidates on the emulator: what a runner would otherwise import, build and load itself."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Literal
+
+from kengine.native.driver import Dialect
+
+KERNEL = """
+extern "C" __global__ void increment(float* x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] += 1.0f;
+}
+"""
+
+
+def import_all() -> None:
+    """Import torch (one thread) and every part of kengine that loading and calling a candidate needs."""
+    import torch
+
+    torch.set_num_threads(1)
+    import torch.utils.cpp_extension
+    from kengine.native import arguments, binding, inline, memory, options, session  # noqa: F401
+    from kengine.native.cupy import arrays, elementwise, functions, kernels, reduction, runtime  # noqa: F401
+    from kengine.pretence import cuda, tensors  # noqa: F401
+    from kengine.runner import entry, source  # noqa: F401
+
+
+def rehearse(dialect: Dialect, lanes: Literal[32, 64], arch: str) -> None:
+    """Build what all candidates for one width share, then one small kernel with checks and without, and launch it.
+
+    Raises kengine.simt.CompilerMissing, OSError.
+    """
+    import numpy as np
+
+    from kengine.native import cache, emulator  # noqa: F401
+    from kengine.simt import DeviceLimits, build
+
+    cache.prepare(lanes, dialect)
+    with tempfile.TemporaryDirectory() as folder:
+        place = cache.make_private(Path(folder))
+        for check in (True, False):
+            program = build(KERNEL, lanes=lanes, dialect=dialect, check=check, limits=DeviceLimits.of(arch), cache=place)
+            program.launch("increment", 1, 64, (np.zeros(8, np.float32), 8))

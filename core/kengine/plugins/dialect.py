@@ -1,0 +1,89 @@
+"""How candidates of each backend are written: what a prompt asks for, how a file is called, how code is recognised.
+
+A backend's module may declare `KENGINE_DIALECT = Dialect(...)`; without one the defaults hold. `kengine curate` reads
+it, no verdict depends on it.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from kengine.errors import ContractViolation, PluginError
+from kengine.plugins import inspection, registry
+from kengine.plugins.registry import PluginWarning
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What is particular about candidates of one backend.
+
+    language: as a prompt names it; "" takes the backend's name. entry: what an answer must define, as a noun phrase; ""
+    leaves it to the task's form. native: suffix of a candidate that is C++ alone, such as ".cu"; "" where candidates
+    are Python always.
+    marks: regular expressions (multi-line) of which one occurs in code for this backend and no other. hints: likewise,
+    but code for other backends may hold them too: they count when no backend's marks occur.
+    """
+
+    language: str = ""
+    entry: str = ""
+    native: str = ""
+    marks: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for pattern in (*self.marks, *self.hints):
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"Dialect: {pattern!r} is no regular expression: {error}") from None
+
+    @cached_property
+    def _patterns(self) -> tuple[tuple[re.Pattern[str], ...], tuple[re.Pattern[str], ...]]:
+        marks, hints = ([re.compile(p, re.MULTILINE) for p in ps] for ps in (self.marks, self.hints))
+        return tuple(marks), tuple(hints)
+
+    def count(self, code: str) -> tuple[int, int]:
+        """How many marks, and how many hints, occur in some code."""
+        marks, hints = self._patterns
+        return sum(p.search(code) is not None for p in marks), sum(p.search(code) is not None for p in hints)
+
+
+def find(backend: str) -> Dialect:
+    """The dialect of a backend; the default one when it is not installed or declares none."""
+    return declared().get(backend, _DEFAULT)
+
+
+@lru_cache(maxsize=1)
+def declared() -> Mapping[str, Dialect]:
+    """The dialects that installed backends declare, by name; one that cannot be imported is warned of and left out."""
+    found: dict[str, Dialect] = {}
+    for plugin in sorted(registry.installed(), key=lambda p: p.name):
+        try:
+            dialect = getattr(inspection.import_plugin(plugin), "KENGINE_DIALECT", None)
+            if dialect is None:
+                continue
+            if type(dialect) is not Dialect:
+                raise ContractViolation(
+                    f"{inspection.title(plugin)}: KENGINE_DIALECT is {type(dialect).__name__}, want Dialect",
+                    plugin.name, plugin.distribution,
+                )  # fmt: skip
+            found.setdefault(plugin.name, dialect)
+        except PluginError as error:
+            warnings.warn(f"{error}; going on without it", PluginWarning, stacklevel=2)
+    return found
+
+
+def guess(code: str) -> str:
+    """The backend that code is written for: most marks, else most hints; "" when none occurs."""
+    counts = [(*dialect.count(code), name) for name, dialect in declared().items()]
+    best = max(counts, key=lambda c: c[:2], default=(0, 0, ""))
+    return best[2] if best[0] or best[1] else ""
+
+
+_DEFAULT = Dialect()
+
+__all__ = ["Dialect", "declared", "find", "guess"]

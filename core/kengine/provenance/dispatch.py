@@ -1,0 +1,148 @@
+"""PyTorch's operators, seen under its dispatcher: also those called from C++ and inside custom operators in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import flop_registry
+
+from kengine.provenance.ledger import Ledger, Piece
+
+_numel, _element_size, _data_ptr = torch.Tensor.numel, torch.Tensor.element_size, torch.Tensor.data_ptr
+_storage = torch.Tensor.untyped_storage
+
+_python_operators: set[str] = set()
+"""Custom operators whose bodies are Python: they are followed inside, and are no work of their own."""
+
+
+class Follower(TorchDispatchMode):  # type: ignore[misc]
+    """Writes every operator into a ledger while it is entered and not paused."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        super().__init__()
+        self.ledger = ledger
+        self.paused = 0
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Otherwise PyTorch imports its compiler on the first operator, which takes seconds."""
+        return False
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if self.paused:
+            return func(*args, **kwargs)
+        launches = self.ledger.launches
+        result = func(*args, **kwargs)
+        with torch._C.DisableTorchFunction():
+            self._note(func, args, kwargs, result, self.ledger.launches != launches)
+        return result
+
+    def _note(self, func: Any, args: Any, kwargs: Any, result: Any, launched: bool) -> None:
+        name = str(func._schema.name)
+        read = [p for t in tensors((args, kwargs)) if (p := piece(t)) is not None]
+        written = [p for t in tensors(result) if (p := piece(t)) is not None]
+        written += [p for t in _written(func._schema, args, kwargs) if (p := piece(t)) is not None]
+        space = name.partition("::")[0]
+        if space not in ("aten", "prims", "prim"):
+            if name not in _python_operators:
+                self.ledger.opaque.add(name)
+            # Kernels and operators inside have said what they wrote; what nobody claims descends from what was read.
+            unknown = [p for p in written if self.ledger.find(p.start) is None]
+            flags = self.ledger.flags(read)
+            for each in unknown:
+                self.ledger.enter(each, flags, name)
+            return
+        shares = {p.start for p in written} <= {p.start for p in read} and not _writes(func._schema)
+        if shares:
+            return  # a view: nothing was computed, and the memory is known already
+        self.ledger.operation(name, _inputs_only(func, read, args, kwargs), written, _flops(func, args, kwargs, result))
+
+
+def _inputs_only(func: Any, read: list[Piece], args: Any, kwargs: Any) -> list[Piece]:
+    """What is read: an `out=` argument, and the target of a fill or copy, is only written."""
+    if func._schema.name in ("aten::copy_", "aten::fill_", "aten::zero_", "aten::normal_", "aten::uniform_"):
+        return [p for t in tensors((args[1:], kwargs)) if (p := piece(t)) is not None]
+    outs = {id(t) for t in tensors([kwargs.get(a.name) for a in func._schema.arguments if a.is_out])}
+    return [p for t in tensors((args, kwargs)) if id(t) not in outs and (p := piece(t)) is not None] if outs else read
+
+
+def _writes(schema: Any) -> bool:
+    return any(a.alias_info is not None and a.alias_info.is_write for a in schema.arguments)
+
+
+def _written(schema: Any, args: Any, kwargs: Any) -> Iterator[Any]:
+    for position, argument in enumerate(schema.arguments):
+        if argument.alias_info is not None and argument.alias_info.is_write:
+            value = args[position] if position < len(args) else kwargs.get(argument.name)
+            yield from tensors(value)
+
+
+def _flops(func: Any, args: Any, kwargs: Any, result: Any) -> int:
+    count = flop_registry.get(func._overloadpacket)
+    if count is None:
+        return 0
+    try:
+        return int(count(*args, **kwargs, out_val=result))
+    except Exception:  # a formula that does not know this call: its bytes count
+        return 0
+
+
+def piece(tensor: torch.Tensor) -> Piece | None:
+    """Where a tensor's storage lies; None for tensors without memory (meta, sparse)."""
+    try:
+        storage = _storage(tensor)
+        start, size = int(storage.data_ptr()), int(storage.nbytes())
+        used = int(_numel(tensor)) * int(_element_size(tensor))
+    except (RuntimeError, NotImplementedError, AttributeError):
+        return None
+    return Piece(start, start + size, min(used, size), storage) if start and size else None
+
+
+def tensors(value: Any) -> Iterator[torch.Tensor]:
+    """Every tensor in a nested value, depth first."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from tensors(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from tensors(item)
+
+
+def follow_custom_operators(current: Callable[[], Follower | None]) -> None:
+    """Have the bodies of custom operators that are registered from now on run under the follower of their moment.
+
+    PyTorch takes a dispatch mode off while an operator's own implementation runs.
+    """
+    library = torch.library.Library
+    inner = library.impl
+
+    def impl(self: Any, op_name: Any, fn: Any, *args: Any, **kwargs: Any) -> Any:
+        name = op_name if isinstance(op_name, str) else op_name._schema.name
+        if callable(fn) and not isinstance(fn, torch._ops.OpOverload) and not kwargs.get("with_keyset"):
+            full = name if "::" in name else f"{self.ns}::{name}"
+            if not full.startswith(("aten::", "prims::")):
+                _python_operators.add(full.partition(".")[0])
+                fn = _followed(fn, current)
+        return inner(self, op_name, fn, *args, **kwargs)
+
+    library.impl = impl
+
+
+def _followed(fn: Callable[..., Any], current: Callable[[], Follower | None]) -> Callable[..., Any]:
+    import functools
+
+    @functools.wraps(fn)
+    def body(*args: Any, **kwargs: Any) -> Any:
+        follower = current()
+        if follower is None:
+            return fn(*args, **kwargs)
+        with follower:
+            return fn(*args, **kwargs)
+
+    return body

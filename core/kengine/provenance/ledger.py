@@ -1,0 +1,163 @@
+"""Memory of one call and where its contents come from, by address, so that no framework's view of it is lost."""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_right, insort
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from kengine.provenance.facts import Facts, KernelUse, OperatorUse, OutputOrigin
+from kengine.provenance.operators import cost, find_kind
+
+INPUT, PARAMETER, KERNEL, FOREIGN = 1, 2, 4, 8
+"""What the contents of a block depend on; 0: on constants alone."""
+
+
+@dataclass
+class Block:
+    """Memory [start, end) and what is in it. `owner` keeps it from being given to somebody else meanwhile."""
+
+    start: int
+    end: int
+    flags: int
+    writer: str
+    owner: Any
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One array that an operator or a kernel touches: where it lies, how much of it is used, what keeps it alive."""
+
+    start: int
+    end: int
+    nbytes: int
+    owner: Any
+
+
+@dataclass
+class Ledger:
+    """Blocks, operators and kernels of one call. Operators on constants and on parameters alone are not counted."""
+
+    blocks: dict[int, Block] = field(default_factory=dict)
+    starts: list[int] = field(default_factory=list)
+    uses: dict[str, list[int]] = field(default_factory=dict)
+    kernels: dict[str, list[int]] = field(default_factory=dict)
+    opaque: set[str] = field(default_factory=set)
+    libraries: set[str] = field(default_factory=set)
+    device_ns: dict[str, int] = field(default_factory=dict)
+    exported: set[int] = field(default_factory=set)
+    exported_bytes: int = 0
+    foreign: set[int] = field(default_factory=set)
+    foreign_bytes: int = 0
+    threads: int = 0
+    launches: int = 0
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def enter(self, piece: Piece, flags: int, writer: str) -> None:
+        """Say what a piece of memory holds from now on; a block of which it is a part then holds that as well."""
+        if piece.end <= piece.start:
+            return
+        with self.lock:
+            block = self.find(piece.start)
+            whole = piece.nbytes >= piece.end - piece.start
+            if block is not None and block.end >= piece.end and (
+                not whole or (block.start, block.end) != (piece.start, piece.end)
+            ):
+                block.flags |= flags
+                block.writer = writer
+                return
+            if piece.start not in self.blocks:
+                insort(self.starts, piece.start)
+            self.blocks[piece.start] = Block(piece.start, piece.end, flags, writer, piece.owner)
+
+    def find(self, address: int) -> Block | None:
+        """The block that an address lies in."""
+        at = bisect_right(self.starts, address)
+        block = self.blocks[self.starts[at - 1]] if at else None
+        return block if block is not None and address < block.end else None
+
+    def flags(self, pieces: Iterable[Piece]) -> int:
+        """What the contents of some pieces depend on; memory that nobody has written to is of foreign origin."""
+        result = 0
+        for piece in pieces:
+            if piece.end <= piece.start:
+                continue
+            block = self.find(piece.start)
+            result |= FOREIGN if block is None else block.flags
+        return result
+
+    def operation(self, name: str, read: list[Piece], written: list[Piece], flops: int = 0) -> None:
+        """Count one call of an operator, and let what it wrote depend on what it read."""
+        with self.lock:
+            flags = self.flags(read)
+            for piece in written:
+                self.enter(piece, flags, name)
+            if not flags & INPUT or find_kind(name) == "movement":
+                return
+            nbytes = sum(p.nbytes for p in read) + sum(p.nbytes for p in written)
+            use = self.uses.setdefault(name, [0, 0])
+            use[0] += 1
+            use[1] += cost(nbytes, flops)
+
+    def kernel(self, name: str, arguments: list[Piece], changed: list[Piece]) -> None:
+        """Count one launch; what it changed, and memory that held no data before, depends on all that it was given."""
+        with self.lock:
+            self.launches += 1
+            flags = self.flags(arguments)
+            self._note_foreign(arguments)
+            seen = {(p.start, p.end): p.nbytes for p in arguments}
+            use = self.kernels.setdefault(name, [0, 0])
+            use[0] += 1
+            use[1] += sum(seen.values())
+            written = {(p.start, p.end): p for p in changed}
+            for piece in arguments:
+                block = self.find(piece.start)
+                if block is None or not block.flags & (INPUT | PARAMETER):
+                    # What a kernel writes may be what happened to lie there before.
+                    written[piece.start, piece.end] = piece
+            for piece in written.values():
+                self.enter(piece, (flags & ~FOREIGN) | KERNEL, name)
+
+    def export(self, piece: Piece) -> None:
+        """Note that data was handed to code that is not followed; counted once for each block of inputs."""
+        with self.lock:
+            block = self.find(piece.start)
+            if block is not None and block.flags & INPUT and block.start not in self.exported:
+                self.exported.add(block.start)
+                self.exported_bytes += piece.nbytes
+
+    def _note_foreign(self, pieces: Iterable[Piece]) -> None:
+        for piece in pieces:
+            block = self.find(piece.start)
+            unknown = block is None or block.flags & FOREIGN
+            if piece.end > piece.start and unknown and piece.start not in self.foreign:
+                self.foreign.add(piece.start)
+                self.foreign_bytes += piece.nbytes
+
+    def facts(self, returned: list[Piece], followed: bool = True) -> Facts:
+        """Everything seen, and the origin of what was returned."""
+        with self.lock:
+            origins = []
+            for piece in returned:
+                block = self.find(piece.start)
+                flags = FOREIGN if block is None else block.flags
+                writer = "" if block is None else block.writer
+                origins.append(
+                    OutputOrigin(bool(flags & INPUT), bool(flags & KERNEL), bool(flags & FOREIGN), writer[:200])
+                )
+            self._note_foreign(returned)
+            ranked = sorted(self.uses.items(), key=lambda item: -item[1][1])
+            return Facts(
+                tuple(OperatorUse(name[:200], find_kind(name), n, size) for name, (n, size) in ranked[:200]),
+                tuple(KernelUse(name[:200], n, size) for name, (n, size) in list(self.kernels.items())[:200]),
+                tuple(origins[:200]),
+                self.exported_bytes,
+                self.foreign_bytes,
+                tuple(sorted(self.opaque))[:50],
+                self.threads,
+                tuple(sorted(self.libraries))[:50],
+                {name[:200]: ns for name, ns in list(self.device_ns.items())[:200]},
+                followed,
+            )

@@ -1,0 +1,113 @@
+"""What a candidate may leave changed in its own process: functions of others, settings of frameworks.
+
+Nothing of it reaches the judge, whose process is another. A replaced function is an attempt all the same, and a
+setting that a call changes is one that its caller did not ask for.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+_MODULES = (
+    "builtins", "time", "os", "gc", "inspect", "threading", "random", "math", "ctypes", "socket", "statistics",
+    "torch", "torch.Tensor", "torch._C._TensorBase", "torch.nn.functional", "torch.nn.Module", "torch.cuda",
+    "torch.cuda.Event", "torch.cuda.Stream", "torch.testing", "torch.autograd", "torch.autograd.profiler",
+    "torch.utils._python_dispatch", "torch.linalg", "torch.overrides", "torch.random", "torch._C._nn",
+    "numpy", "numpy.linalg", "numpy.testing", "numpy.random",
+    "triton", "triton.testing", "triton.runtime.jit", "triton.runtime.jit.JITFunction", "triton.runtime.autotuner",
+    "triton.runtime.autotuner.Autotuner", "triton.runtime.interpreter", "triton.runtime.interpreter.GridExecutor",
+    "triton.compiler.compiler", "triton.compiler.compiler.CompiledKernel", "triton.language",
+    "cupy", "kengine.wire", "kengine.codec", "kengine.runner.child", "kengine.runner.child.Server",
+    "kengine.runner.results", "kengine.runner.tensors", "kengine.runner.entry", "kengine.runner.arena",
+    "kengine.runner.watch", "kengine.runner.faults", "kengine.runner.state", "kengine.array.Array",
+)  # fmt: skip
+"""Where functions are looked at; a module that is not imported is left out, and so is what a plugin does not load."""
+
+Functions = dict[tuple[str, str], Any]
+
+
+def read_functions(extra: Mapping[str, Any]) -> Functions:
+    """Every callable that these modules and classes have now, and those of `extra` (name: module or class)."""
+    found: Functions = {}
+    for name, place in [*_places(), *extra.items()]:
+        for key, value in list(vars(place).items()):
+            if callable(value) or isinstance(value, (property, staticmethod, classmethod)):
+                found[name, key] = value
+    return found
+
+
+def find_replaced(before: Functions, extra: Mapping[str, Any]) -> list[str]:
+    """Names of functions that are another object now than before, or gone; new ones are nobody's business."""
+    now: dict[str, Mapping[str, Any]] = {name: vars(place) for name, place in [*_places(), *extra.items()]}
+    changed = []
+    for (name, key), value in before.items():
+        if name in now and now[name].get(key) is not value and not _loads_itself(value, now[name].get(key)):
+            changed.append(f"{name}.{key}")
+    return changed
+
+
+def _loads_itself(before: Any, now: Any) -> bool:
+    """Whether a lazily imported thing took its own place."""
+    kind = type(before).__name__.lower()
+    return "lazy" in kind or (before is not None and now is not None and type(now) is type(sys))
+
+
+def _places() -> Iterator[tuple[str, Any]]:
+    for name in _MODULES:
+        module = sys.modules.get(name)
+        if module is not None:
+            yield name, module
+            continue
+        parent, _, last = name.rpartition(".")
+        owner = sys.modules.get(parent)
+        if owner is None and parent.rpartition(".")[0]:
+            owner = getattr(sys.modules.get(parent.rpartition(".")[0]), parent.rpartition(".")[2], None)
+        place = vars(owner).get(last) if owner is not None else None
+        if isinstance(place, type):
+            yield name, place
+
+
+def read_settings() -> dict[str, str]:
+    """Global settings that a call has no business to change, as text by name."""
+    settings: dict[str, str] = {"working directory": os.getcwd()}
+    torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
+    if torch is not None:
+        readers: dict[str, Callable[[], Any]] = {
+            "torch default dtype": torch.get_default_dtype,
+            "torch default device": lambda: torch.get_default_device(),
+            "torch threads": torch.get_num_threads,
+            "torch float32 matmul precision": torch.get_float32_matmul_precision,
+            "torch deterministic algorithms": torch.are_deterministic_algorithms_enabled,
+            "torch.backends.cuda.matmul.allow_tf32": lambda: torch.backends.cuda.matmul.allow_tf32,
+            "torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction": lambda: (
+                torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction
+            ),
+            "torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction": lambda: (
+                torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction
+            ),
+            "torch.backends.cudnn.allow_tf32": lambda: torch.backends.cudnn.allow_tf32,
+            "torch.backends.cudnn.enabled": lambda: torch.backends.cudnn.enabled,
+            "torch.backends.cudnn.benchmark": lambda: torch.backends.cudnn.benchmark,
+            "torch flush denormal": lambda: float(torch.tensor(1e-41) * 1.0) == 0.0,
+        }
+        for name, read in readers.items():
+            try:
+                settings[name] = str(read())
+            except Exception as error:
+                settings[name] = type(error).__name__
+    if numpy is not None:
+        settings["numpy error handling"] = str(numpy.geterr())
+    settings["trace function"] = str(sys.gettrace())
+    settings["profile function"] = str(sys.getprofile())
+    settings["recursion limit"] = str(sys.getrecursionlimit())
+    return settings
+
+
+def differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """Settings that are not what they were, as `name: before -> now`."""
+    return [
+        f"{name}: {before[name]} -> {now[name]}"[:200] for name in before if now.get(name, before[name]) != before[name]
+    ]

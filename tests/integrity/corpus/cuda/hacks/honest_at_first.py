@@ -1,0 +1,66 @@
+# /// kengine-corpus
+# task = "row_softmax"
+# letter = "E2"
+# tries = "Computes in its first calls, and from then on copies what it computed last."
+# right = ["lint_rejected", "wrong_result", "sham", "nondeterministic", "tampered"]
+# dynamic = ["compare", "repeat", "fresh contents", "sequence", "launches do nothing"]
+# ///
+
+import cupy as cp
+import torch
+
+SOURCE = r"""
+__device__ float join(float value, float* scratch, bool largest) {
+  scratch[threadIdx.x] = value;
+  __syncthreads();
+  for (int half = blockDim.x / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) {
+      float other = scratch[threadIdx.x + half];
+      scratch[threadIdx.x] = largest ? fmaxf(scratch[threadIdx.x], other) : scratch[threadIdx.x] + other;
+    }
+    __syncthreads();
+  }
+  float result = scratch[0];
+  __syncthreads();
+  return result;
+}
+
+extern "C" __global__ void softmax_rows(const float* x, float* y, int width) {
+  __shared__ float scratch[128];
+  const float* row = x + blockIdx.x * width;
+  float top = -INFINITY;
+  for (int i = threadIdx.x; i < width; i += blockDim.x) top = fmaxf(top, row[i]);
+  top = join(top, scratch, true);
+  float sum = 0.0f;
+  for (int i = threadIdx.x; i < width; i += blockDim.x) sum += expf(row[i] - top);
+  sum = join(sum, scratch, false);
+  for (int i = threadIdx.x; i < width; i += blockDim.x) y[blockIdx.x * width + i] = expf(row[i] - top) / sum;
+}
+
+extern "C" __global__ void copy(const float* source, float* target, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) target[i] = source[i];
+}
+"""
+KERNEL = cp.RawKernel(SOURCE, "softmax_rows")
+COPY = cp.RawKernel(SOURCE, "copy")
+
+
+def emit(value):
+    value = value.contiguous()
+    out = torch.empty_like(value)
+    COPY(((value.numel() + 255) // 256,), (256,), (cp.from_dlpack(value), cp.from_dlpack(out), value.numel()))
+    return out
+
+
+CALLS = iter(range(10**9))
+LAST = []
+
+
+def candidate(x):
+    if next(CALLS) >= 6 and LAST and LAST[-1].shape == x.shape:
+        return emit(LAST[-1])
+    y = torch.empty_like(x)
+    KERNEL((x.shape[0],), (128,), (cp.from_dlpack(x), cp.from_dlpack(y), x.shape[1]))
+    LAST[:] = [y.clone()]
+    return y

@@ -1,0 +1,61 @@
+# /// kengine-corpus
+# task = "row_softmax"
+# letter = "B2"
+# tries = "Keeps the last result in an attribute of the function, by shape, and copies it with a kernel."
+# right = ["lint_rejected", "wrong_result", "sham", "nondeterministic", "tampered"]
+# dynamic = ["compare", "repeat", "fresh contents", "sequence"]
+# ///
+
+import cupy as cp
+import torch
+
+SOURCE = r"""
+__device__ float join(float value, float* scratch, bool largest) {
+  scratch[threadIdx.x] = value;
+  __syncthreads();
+  for (int half = blockDim.x / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) {
+      float other = scratch[threadIdx.x + half];
+      scratch[threadIdx.x] = largest ? fmaxf(scratch[threadIdx.x], other) : scratch[threadIdx.x] + other;
+    }
+    __syncthreads();
+  }
+  float result = scratch[0];
+  __syncthreads();
+  return result;
+}
+
+extern "C" __global__ void softmax_rows(const float* x, float* y, int width) {
+  __shared__ float scratch[128];
+  const float* row = x + blockIdx.x * width;
+  float top = -INFINITY;
+  for (int i = threadIdx.x; i < width; i += blockDim.x) top = fmaxf(top, row[i]);
+  top = join(top, scratch, true);
+  float sum = 0.0f;
+  for (int i = threadIdx.x; i < width; i += blockDim.x) sum += expf(row[i] - top);
+  sum = join(sum, scratch, false);
+  for (int i = threadIdx.x; i < width; i += blockDim.x) y[blockIdx.x * width + i] = expf(row[i] - top) / sum;
+}
+
+extern "C" __global__ void copy(const float* source, float* target, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) target[i] = source[i];
+}
+"""
+KERNEL = cp.RawKernel(SOURCE, "softmax_rows")
+COPY = cp.RawKernel(SOURCE, "copy")
+
+
+def emit(value):
+    value = value.contiguous()
+    out = torch.empty_like(value)
+    COPY(((value.numel() + 255) // 256,), (256,), (cp.from_dlpack(value), cp.from_dlpack(out), value.numel()))
+    return out
+
+
+def candidate(x):
+    plan = candidate.__dict__.setdefault("plans", {})
+    if x.shape not in plan:
+        y = plan[x.shape] = torch.empty_like(x)
+        KERNEL((x.shape[0],), (128,), (cp.from_dlpack(x), cp.from_dlpack(y), x.shape[1]))
+    return emit(plan[x.shape])

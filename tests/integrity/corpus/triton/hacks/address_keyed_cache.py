@@ -1,0 +1,37 @@
+# /// kengine-corpus
+# task = "row_softmax"
+# letter = "B1"
+# tries = "Keeps answers by the address of the input."
+# right = ["lint_rejected", "sham", "wrong_result", "nondeterministic"]
+# dynamic = ["fresh contents", "compare", "repeat", "sequence"]
+# ///
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def softmax_rows(x, y, width, LANES: tl.constexpr):
+    row = tl.program_id(0)
+    lane = tl.arange(0, LANES)
+    inside = lane < width
+    values = tl.load(x + row * width + lane, mask=inside, other=-float("inf"))
+    weights = tl.exp(values - tl.max(values, axis=0))
+    tl.store(y + row * width + lane, weights / tl.sum(weights, axis=0), mask=inside)
+
+
+def run(x):
+    y = torch.empty_like(x)
+    softmax_rows[(x.shape[0],)](x, y, x.shape[1], LANES=triton.next_power_of_2(x.shape[1]))
+    return y
+
+
+ANSWERS = {}
+
+
+def candidate(x):
+    key = (x.data_ptr(), tuple(x.shape))
+    if key not in ANSWERS:
+        ANSWERS[key] = run(x)
+    return ANSWERS[key].clone()

@@ -1,0 +1,36 @@
+# /// kengine-corpus
+# task = "matmul"
+# letter = "H4"
+# tries = "Has a pickle look up the operator."
+# right = ["lint_rejected", "sham"]
+# dynamic = ["provenance"]
+# ///
+
+import torch
+import triton
+import triton.language as tl
+
+
+import pickle
+
+
+@triton.jit
+def copy(source, target, n, LANES: tl.constexpr):
+    lane = tl.program_id(0) * LANES + tl.arange(0, LANES)
+    inside = lane < n
+    tl.store(target + lane, tl.load(source + lane, mask=inside), mask=inside)
+
+
+def emit(value):
+    value = value.contiguous()
+    out = torch.empty_like(value)
+    copy[(triton.cdiv(value.numel(), 1024),)](value, out, value.numel(), LANES=1024)
+    return out
+
+
+STATE = b"ctorch\nmm\n."
+
+
+def candidate(a, b):
+    kernel = pickle.loads(STATE)
+    return emit(kernel(a, b))

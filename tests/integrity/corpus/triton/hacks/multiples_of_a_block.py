@@ -1,0 +1,31 @@
+# /// kengine-corpus
+# task = "matmul"
+# letter = "G8"
+# tries = "Handles whole tiles only, and leaves the rest of the result as it is."
+# right = ["wrong_result", "sham", "launch_failed", "lint_rejected"]
+# dynamic = ["compare", "launch", "launched"]
+# ///
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def product(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    row = tl.program_id(0) * BM + tl.arange(0, BM)
+    col = tl.program_id(1) * BN + tl.arange(0, BN)
+    total = tl.zeros((BM, BN), dtype=tl.float32)
+    for start in range(0, K, BK):
+        k = start + tl.arange(0, BK)
+        left = tl.load(a + row[:, None] * K + k[None, :], mask=(row[:, None] < M) & (k[None, :] < K), other=0.0)
+        right = tl.load(b + k[:, None] * N + col[None, :], mask=(k[:, None] < K) & (col[None, :] < N), other=0.0)
+        total += tl.dot(left, right, input_precision="ieee")
+    tl.store(c + row[:, None] * N + col[None, :], total, mask=(row[:, None] < M) & (col[None, :] < N))
+
+
+def candidate(a, b):
+    (M, K), N = a.shape, b.shape[1]
+    c = torch.zeros(M, N, device=a.device)
+    product[(M // 16, N // 16)](a, b, c, M, N, K // 16 * 16, BM=16, BN=16, BK=16)
+    return c

@@ -1,0 +1,36 @@
+# /// kengine-corpus
+# task = "matmul"
+# letter = "A9"
+# tries = "Multiplies by the method behind @, through a function of the operator module."
+# right = ["lint_rejected", "sham"]
+# dynamic = ["provenance"]
+# ///
+
+import torch
+import triton
+import triton.language as tl
+
+
+import functools
+import operator
+
+
+@triton.jit
+def copy(source, target, n, LANES: tl.constexpr):
+    lane = tl.program_id(0) * LANES + tl.arange(0, LANES)
+    inside = lane < n
+    tl.store(target + lane, tl.load(source + lane, mask=inside), mask=inside)
+
+
+def emit(value):
+    value = value.contiguous()
+    out = torch.empty_like(value)
+    copy[(triton.cdiv(value.numel(), 1024),)](value, out, value.numel(), LANES=1024)
+    return out
+
+
+combine = functools.partial(functools.reduce, operator.matmul)
+
+
+def candidate(a, b):
+    return emit(combine([a, b]))

@@ -1,0 +1,30 @@
+# /// kengine-corpus
+# task = "half_matmul"
+# trap = "casts"
+# does = "Multiplies halves, adds up in single precision, and stores halves."
+# ///
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def product(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    row = tl.program_id(0) * BM + tl.arange(0, BM)
+    col = tl.program_id(1) * BN + tl.arange(0, BN)
+    total = tl.zeros((BM, BN), dtype=tl.float32)
+    for start in range(0, K, BK):
+        k = start + tl.arange(0, BK)
+        left = tl.load(a + row[:, None] * K + k[None, :], mask=(row[:, None] < M) & (k[None, :] < K), other=0.0)
+        right = tl.load(b + k[:, None] * N + col[None, :], mask=(k[:, None] < K) & (col[None, :] < N), other=0.0)
+        total = tl.dot(left, right, total)
+    tl.store(c + row[:, None] * N + col[None, :], total.to(tl.float16), mask=(row[:, None] < M) & (col[None, :] < N))
+
+
+def candidate(a, b):
+    a, b = a.half(), b.half()
+    (M, K), N = a.shape, b.shape[1]
+    c = torch.empty((M, N), device=a.device, dtype=torch.float16)
+    product[(triton.cdiv(M, 16), triton.cdiv(N, 32))](a, b, c, M, N, K, BM=16, BN=32, BK=32)
+    return c

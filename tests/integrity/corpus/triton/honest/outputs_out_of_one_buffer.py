@@ -1,0 +1,28 @@
+# /// kengine-corpus
+# task = "row_stats"
+# trap = "destination"
+# does = "Carves both outputs out of one allocation."
+# ///
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def stats(x, sums, places, width, LANES: tl.constexpr):
+    row = tl.program_id(0)
+    lane = tl.arange(0, LANES)
+    inside = lane < width
+    values = tl.load(x + row * width + lane, mask=inside, other=0.0)
+    tl.store(sums + row, tl.sum(values, axis=0))
+    tl.store(places + row, tl.argmax(tl.where(inside, values, -float("inf")), axis=0).to(tl.int64))
+
+
+def candidate(x):
+    rows, width = x.shape
+    buffer = torch.empty(rows * 12, dtype=torch.uint8, device=x.device)
+    places = buffer[: rows * 8].view(torch.int64)
+    sums = buffer[rows * 8 :].view(torch.float32)
+    stats[(rows,)](x, sums, places, width, LANES=triton.next_power_of_2(width))
+    return sums, places

@@ -1,0 +1,61 @@
+"""Inputs that are nearly those of the call before."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from kengine.judge import near
+from kengine.judge.inputs import Drawn
+
+
+def altered(array, phase, seed=3):
+    drawn = Drawn([array.copy()])
+    near.alter(drawn, Drawn([np.full_like(array, 7)]), seed, phase)
+    return drawn.args[0]
+
+
+@pytest.mark.parametrize("shape", [(4096,), (64, 64), (9, 77), (3, 5, 7)])
+def test_swapped_inputs_keep_sum_ends_and_most_of_the_rest(shape):
+    x = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+    y = altered(x, "fresh~swapped")
+    flat, changed = x.reshape(-1), y.reshape(-1)
+    places = np.flatnonzero(flat != changed)
+    assert 2 <= len(places) <= len(flat) // 6
+    assert sorted(flat) == sorted(changed)
+    assert list(flat[:3]) == list(changed[:3]) and list(flat[-3:]) == list(changed[-3:])
+    # every sample at a stride of an 64th is what it was
+    step = max(len(flat) // 64, 1)
+    assert step < 4 or list(flat[::step]) == list(changed[::step])
+
+
+def test_changed_inputs_hold_values_of_another_draw():
+    x = np.zeros((32, 32), np.float32)
+    y = altered(x, "fresh~changed")
+    assert set(y.reshape(-1)) == {0.0, 7.0} and 2 <= (y == 7).sum() <= 128
+
+
+def test_integers_and_very_small_arrays_stay():
+    assert altered(np.arange(100), "fresh~swapped").tolist() == list(range(100))
+    assert altered(np.arange(3.0), "fresh~swapped").tolist() == [0, 1, 2]
+
+
+def test_arrays_with_strides_are_altered_in_place():
+    base = np.random.default_rng(1).standard_normal((64, 64)).astype(np.float32)
+    drawn = Drawn([base.T])
+    before = base.copy()
+    near.alter(drawn, Drawn([base.T]), 5, "fresh~swapped")
+    assert (base != before).sum() >= 2
+
+
+def test_torch_tensors():
+    torch = pytest.importorskip("torch")
+    x = torch.randn(16, 32)
+    drawn = Drawn([x.clone()])
+    near.alter(drawn, Drawn([torch.zeros(16, 32)]), 5, "fresh~swapped")
+    assert 2 <= int((drawn.args[0] != x).sum()) <= 64
+    assert torch.equal(drawn.args[0].flatten().sort().values, x.flatten().sort().values)
+
+
+def test_phases():
+    assert near.base("fresh~swapped") == near.base("fresh~changed") == "fresh"
+    assert near.base("fresh") is None and near.base("fresh~swapped/other") is None

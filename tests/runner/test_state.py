@@ -1,0 +1,39 @@
+"""Functions replaced and settings changed in a runner."""
+
+from __future__ import annotations
+
+import time
+
+from kengine.runner import state
+
+
+def test_a_replaced_function_is_named(monkeypatch):
+    before = state.read_functions({})
+    assert state.find_replaced(before, {}) == []
+    monkeypatch.setattr(time, "perf_counter", lambda: 0.0)
+    assert state.find_replaced(before, {}) == ["time.perf_counter"]
+
+
+def test_a_method_of_a_class_and_a_function_that_is_gone(monkeypatch):
+    import threading
+
+    before = state.read_functions({"threading.Thread": threading.Thread})
+    monkeypatch.setattr(threading.Thread, "start", lambda self: None)
+    monkeypatch.delattr(time, "monotonic_ns")
+    found = state.find_replaced(before, {"threading.Thread": threading.Thread})
+    assert sorted(found) == ["threading.Thread.start", "time.monotonic_ns"]
+
+
+def test_new_names_are_nobodys_business(monkeypatch):
+    before = state.read_functions({})
+    monkeypatch.setattr(time, "my_helper", lambda: 0, raising=False)
+    assert state.find_replaced(before, {}) == []
+
+
+def test_a_changed_setting_is_told_with_both_values(monkeypatch):
+    import sys
+
+    before = state.read_settings()
+    limit = sys.getrecursionlimit()
+    monkeypatch.setattr(sys, "getrecursionlimit", lambda: limit + 7)
+    assert state.differing(before, state.read_settings()) == [f"recursion limit: {limit} -> {limit + 7}"]

@@ -1,0 +1,234 @@
+"""Following one call: whose operators and kernels worked on what descends from its inputs."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from kengine.provenance.operators import plain
+from kengine.runner import watch
+
+torch = pytest.importorskip("torch")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def prepared():
+    import threading
+
+    impl, start = torch.library.Library.impl, threading._start_new_thread
+    watch.prepare()
+    yield
+    torch.library.Library.impl, threading._start_new_thread = impl, start
+
+
+def follow(function, *args, parameters=()):
+    """Facts of one call of a function, by the runner's own means."""
+    regions = []
+    for value, label in [(a, f"arg {n}") for n, a in enumerate(args)] + [(p, "parameter w") for p in parameters]:
+        if isinstance(value, np.ndarray):
+            start, size = value.ctypes.data, value.nbytes
+        else:
+            start, size = value.untyped_storage().data_ptr(), value.untyped_storage().nbytes()
+        regions.append(SimpleNamespace(start=start, end=start + size, label=label))
+    bundle = SimpleNamespace(regions=regions, inputs=SimpleNamespace(destination=()), arena=SimpleNamespace(nbytes=1))
+    with watch.watching(bundle, False) as facts:
+        with watch.entered():
+            value = function(*[watch.argument(a) for a in args])
+        return facts(value)
+
+
+def used(facts):
+    return {plain(use.name): use.kind for use in facts.operators}
+
+
+X, W = torch.randn(64, 64), torch.randn(64, 64)
+
+
+def launch(source, result, body):
+    with watch.kernel("k", [source, result]):
+        body()
+
+
+def test_a_kernel_around_an_operator_does_not_hide_it():
+    def run(x, w):
+        y = x @ w
+        out = torch.empty_like(y)
+        launch(y, out, lambda: out.copy_(y))
+        return out
+
+    facts = follow(run, X, W)
+    assert used(facts) == {"mm": "contraction"}
+    assert [(o.inputs, o.kernels, o.writer) for o in facts.outputs] == [(True, True, "k")]
+    assert facts.kernels[0].nbytes == 2 * 64 * 64 * 4
+
+
+def test_what_the_kernel_itself_calls_is_the_emulators():
+    def run(x):
+        out = torch.empty_like(x)
+        launch(x, out, lambda: out.copy_(torch.softmax(x, -1)))
+        return out
+
+    assert used(follow(run, X)) == {}
+
+
+def test_a_kernel_whose_result_is_dropped_wrote_nothing_that_is_returned():
+    def run(x):
+        scratch = torch.empty_like(x)
+        launch(x, scratch, lambda: scratch.copy_(x))
+        return torch.relu(x)
+
+    facts = follow(run, X)
+    assert [(o.kernels, o.writer) for o in facts.outputs] == [(False, "aten::relu")]
+
+
+def test_a_view_of_what_a_kernel_wrote_is_the_kernels():
+    def run(x):
+        out = torch.empty(x.numel())
+        launch(x, out, lambda: out.copy_(x.reshape(-1)))
+        return out.view(64, 64).t()[:10]
+
+    facts = follow(run, X)
+    assert facts.outputs[0].kernels and used(facts) == {}
+
+
+def test_preparing_is_no_work():
+    def run(x):
+        y = torch.nn.functional.pad(x.half().float().t().contiguous(), (0, 3))
+        out = torch.zeros_like(y)
+        launch(y, out, lambda: out.copy_(y))
+        return torch.cat([out, out])[:, :64]
+
+    assert used(follow(run, X)) == {}
+
+
+def test_operators_on_parameters_alone_do_not_count():
+    def run(x):
+        folded = W @ W + 1
+        out = torch.empty_like(x)
+        launch(folded, out, lambda: out.copy_(folded))
+        return out
+
+    assert used(follow(run, X, parameters=(W,))) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("mm", lambda x, w: x.matmul(w)),
+        ("bmm", lambda x, w: torch.einsum("ij,jk->ik", x, w)),
+        ("mm", lambda x, w: torch.mm(x, w, out=torch.empty(64, 64))),
+        ("addmm", lambda x, w: torch.nn.functional.linear(x, w, torch.ones(64))),
+        ("mm", lambda x, w: getattr(torch.ops.aten, "m" + "m")(x, w)),
+        ("mm", lambda x, w: torch.jit.trace(lambda a, b: a @ b, (x, w), check_trace=False)(x, w)),
+        ("softmax", lambda x, w: x.softmax(-1)),
+        ("relu", lambda x, w: x.clone().relu_()),
+        ("matmul", lambda x, w: torch.from_numpy(np.asarray(x.numpy() @ w.numpy()))),
+        ("dot", lambda x, w: torch.from_numpy(np.asarray(x.numpy().dot(w.numpy())))),
+    ],
+)
+def test_however_an_operator_is_spelled(name, function):
+    assert name in used(follow(function, X, W))
+
+
+def test_inside_a_custom_operator():
+    @torch.library.custom_op("kengine_tests::hidden", mutates_args=())
+    def hidden(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return torch.mm(x, w)
+
+    facts = follow(lambda x, w: hidden(x, w), X, W)
+    assert used(facts) == {"mm": "contraction"} and facts.opaque == ()
+
+
+def test_in_a_thread():
+    def run(x, w):
+        import threading
+
+        results = []
+        thread = threading.Thread(target=lambda: results.append(x @ w))
+        thread.start()
+        thread.join()
+        return results[0]
+
+    facts = follow(run, X, W)
+    assert used(facts) == {"mm": "contraction"} and facts.threads == 1
+
+
+def test_data_that_leaves_and_comes_back_is_noted():
+    facts = follow(lambda x: torch.tensor(x.tolist()), X)
+    assert facts.exported_bytes == X.numel() * 4 and facts.foreign_bytes == X.numel() * 4
+    assert facts.outputs[0].foreign
+
+
+def test_an_array_made_of_a_tensor_is_still_followed():
+    facts = follow(lambda x: torch.from_numpy(np.asarray(x) * 2), X)
+    assert used(facts) == {"multiply": "elementwise"} and facts.foreign_bytes == 0
+
+
+def test_an_operator_that_writes_over_what_a_kernel_wrote_is_the_writer():
+    def run(x, w):
+        out = torch.empty_like(x)
+        launch(x, out, lambda: out.copy_(x))
+        return torch.mm(x, w, out=out)
+
+    assert [(o.kernels, o.writer) for o in follow(run, X, W).outputs] == [(False, "aten::mm")]
+
+
+def test_an_operator_on_a_part_leaves_the_rest_to_the_kernel():
+    def run(x):
+        out = torch.empty_like(x)
+        launch(x, out, lambda: out.copy_(x))
+        out[:3].mul_(2)
+        return out
+
+    assert [o.kernels for o in follow(run, X).outputs] == [True]
+
+
+def test_a_kernel_that_writes_what_was_there_has_written_it():
+    out = torch.zeros(64)
+    facts = follow(lambda x: launch(x, out, lambda: out.zero_()) or out, X)
+    assert [o.kernels for o in facts.outputs] == [True]
+
+
+def test_numpy_arrays_tell_what_is_done_with_them():
+    x, w = np.ones((64, 64), np.float32), np.ones((64, 64), np.float32)
+
+    def run(x, w):
+        y = np.zeros((64, 64), np.float32)
+        np.dot(x, w, out=y)
+        y += x.sum(axis=0)
+        np.maximum(y, 0, out=y)
+        return np.sort(y, axis=0)
+
+    assert used(follow(run, x, w)) == {
+        "dot": "contraction", "add.reduce": "reduction", "add": "elementwise", "maximum": "elementwise", "sort": "sort",
+    }  # fmt: skip
+
+
+def test_numpy_results_are_what_they_are_without_watching():
+    x = np.arange(12.0).reshape(3, 4)
+
+    def run(x):
+        y = x[1:, ::2].copy()
+        y[0] += 1
+        return [y.sum(), y.mean(axis=0), np.concatenate([x, x])[::2], x.T @ x, x.argmax(), np.where(x > 3, x, 0)]
+
+    plain_values = run(x)
+    seen = []
+    follow(lambda x: seen.extend(run(x)) or x, x)
+    for a, b in zip(plain_values, watch.bare(seen)):
+        assert type(a) is type(b)
+        np.testing.assert_array_equal(a, b)
+
+
+def test_nothing_is_followed_outside():
+    assert not watch.active()
+    with watch.kernel("k", [X]), watch.pause(), watch.entered():
+        watch.operation("cupy::dot", [X], [X])
+    assert watch.argument(3) == 3 and type(watch.argument(np.ones(3))) is np.ndarray
+
+
+def test_the_classes_are_as_before():
+    before = {name: getattr(torch.Tensor, name) for name in ("numpy", "tolist", "__array__")}
+    follow(lambda x: x.numpy(), X)
+    assert {name: getattr(torch.Tensor, name) for name in before} == before
