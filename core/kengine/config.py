@@ -64,7 +64,7 @@ class OpinionSettings:
     url: str = ""
     model: str = ""
     key_env: str = "OPENAI_API_KEY"
-    severity: Literal["warn", "reject"] = "warn"
+    severity: Literal["reject", "warn"] = "warn"
     timeout_s: float = 60.0
     retries: int = 2
     options: Mapping[str, JsonValue] = field(default_factory=dict)
@@ -103,6 +103,8 @@ class Plan:
     salt: hexadecimal secret that every seed follows from; "" draws a new one for the run.
     select, ignore: lint rules by code or prefix; an empty `select` takes all.
     sanitize: where an emulator can, check every access of a kernel for bounds, races and uninitialised shared memory.
+    integrity: find out whether the kernel causes the answer. False leaves that out, so that its cost can be measured; a
+    verdict without it says nothing against a candidate that cheats.
     opinion: ask a judge of the text about each candidate that passed everything else; None asks nobody.
     """
 
@@ -125,6 +127,7 @@ class Plan:
     ignore: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
     sanitize: bool = True
+    integrity: bool = True
     opinion: OpinionSettings | None = None
 
     def __post_init__(self) -> None:

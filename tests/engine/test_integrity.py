@@ -49,8 +49,8 @@ CHEATS = {
     "one buffer for every answer": (
         candidate("o = seen.setdefault(x.shape, np.empty_like(x))\nadd[-(-len(x) // 64)](x, y, o)\nreturn o", top=COPY),
         "wrong_result", "held outputs"),
-    "wrong from the seventh call on": (
-        candidate("calls.append(1)\nif len(calls) > 6: y = y + 1", top="calls = []"), None, ""),
+    "wrong from the fifth call on": (
+        candidate("calls.append(1)\nif len(calls) > 4: y = y + 1", top="calls = []"), None, ""),
     "replaces numpy's functions": (candidate("np.allclose = lambda *a, **k: True"), "tampered", "numpy.allclose"),
     "replaces a built-in": (
         candidate("import builtins\nbuiltins.sorted = lambda *a, **k: []"), "tampered", "builtins.sorted"),

@@ -74,6 +74,12 @@ class Answer:
         self._check()
         return self.reply["runs"][-1][2]
 
+    @property
+    def facts(self) -> Any:
+        """What was seen of the last run in mode `traced`."""
+        self._check()
+        return self.reply["facts"]
+
     def _check(self) -> None:
         assert "broken" not in self.reply, self.reply["broken"]
         assert "fault" not in self.reply, (*self.reply["fault"][:2], self.reply["fault"][2][-3000:])

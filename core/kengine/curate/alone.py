@@ -18,6 +18,7 @@ from kengine.curate.pipeline import Watch
 from kengine.curate.record import Loss, Sample
 from kengine.curate.settings import Settings, Source
 from kengine.curate.stage import Context, Stage
+from kengine.curate.store import NAME, Store
 from kengine.errors import InfraError, UsageError
 
 
@@ -51,17 +52,40 @@ def run_alone(
     """
     if not paths:
         raise UsageError(f"kengine curate {name}: give files or folders of samples")
+    if name in settings.SINKS and len(paths) == 1 and (Path(paths[0]) / NAME).is_file():
+        return _run_on_store(name, Path(paths[0]), config, given, out, jobs, watch)
     sources = tuple(Source(str(Path(p).absolute()), Path(p).name or str(p)) for p in paths)
     read = settings.alone(name, config, given, sources, out or Path("curated"))
     corpus = Samples(sources, read.base)
     with tempfile.TemporaryDirectory(prefix="kengine-curate-") as scratch:
-        folder = out.parent if out is not None and name == "export" else Path(scratch)
+        folder = (out or Path("curated")).parent if name in settings.SINKS else Path(scratch)
         context = Context(read, folder, jobs or read.jobs or len(os.sched_getaffinity(0)))
         stage = pipeline.build_stage(name, read, context)
         try:
             return _run(stage, corpus, read, out, watch)
         finally:
             stage.close()
+
+
+def _run_on_store(
+    name: str, folder: Path, config: Path | None, given: Sequence[str], out: Path | None, jobs: int | None,
+    watch: Watch,
+) -> Funnel:  # fmt: skip
+    """Write anew from what a run left in its folder, with its losses and counts."""
+    read = settings.alone(name, config, given, (), out or folder / settings.STAGES[name].record()().folder)
+    store = Store(folder)
+    try:
+        last = store.last()
+        if last is None:
+            raise UsageError(f"{folder}: its run is not done; `kengine curate` with its curate.toml goes on with it")
+        context = Context(read, out.parent if out is not None else folder, jobs or 1, store)
+        stage = pipeline.build_stage(name, read, context)
+        funnel = store.funnel()
+        watch(name, 0, len(last))
+        stage.run(last, funnel, store.losses())
+        return funnel
+    finally:
+        store.close()
 
 
 def _run(stage: Stage, corpus: Samples, read: Settings, out: Path | None, watch: Watch) -> Funnel:

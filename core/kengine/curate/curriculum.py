@@ -10,7 +10,7 @@ from pathlib import Path
 from kengine.curate.cells import draw
 from kengine.curate.difficulty import WORDS
 from kengine.curate.record import Outcome, Sample, drop, evolve
-from kengine.curate.shelf import pick
+from kengine.curate.reorder import pick
 from kengine.curate.stage import Context, Corpus, Stage
 from kengine.curate.values import rate_of, to_text, value_of
 from kengine.errors import UsageError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from kengine.curate.record import Judgement, Sample
 from kengine.errors import UsageError
-from kengine.model import Candidate, SourceFile, Status, Task, Verdict
+from kengine.model import Artifact, Candidate, KernelResources, SourceFile, Status, Task, Verdict
 from kengine.target import Target
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def summarise(verdict: Verdict, target: str) -> Judgement:
         message=verdict.message,
         speedup=verdict.speedup,
         latency_ns=round(math.exp(sum(map(math.log, latency)) / len(latency))) if latency else None,
-        kernels=artifacts[0].kernels if artifacts else (),
+        kernels=tuple(_kernels(artifacts, verdict.target)),
         compiled_for=tuple(str(a.target) for a in artifacts),
         cases=len(compared),
         shapes="several" if len(right) > 1 else "one" if right else "",
@@ -136,6 +136,14 @@ def summarise(verdict: Verdict, target: str) -> Judgement:
                   **verdict.environment.versions},
         duration_ns=sum(v for k, v in verdict.durations_ns.items() if k not in ("candidate", "reference")),
     )  # fmt: skip
+
+
+def _kernels(artifacts: Sequence[Artifact], launched: Target) -> Iterator[KernelResources]:
+    """What kernels take on every target that they were compiled for; `target` says where it is not the launch's."""
+    for artifact in artifacts:
+        for kernel in artifact.kernels:
+            same = artifact.target == launched
+            yield kernel if same else replace(kernel, details={**kernel.details, "target": str(artifact.target)})
 
 
 def _memory(verdict: Verdict) -> int | None:

@@ -19,6 +19,7 @@ class Judgement:
     """What is kept of one verdict: enough to filter, report and replay, without the task and the candidate.
 
     latency_ns: median of the candidate's timed calls, geometric mean over cases; None where nothing was timed.
+    kernels: of every target that was compiled for; details["target"] names it where it is not `target`.
     salt: the secret that every seed of the verdict follows from. versions: kengine, python and the toolchain.
     shapes: "several" when cases of different parameters were right, "one", or "" when none was compared.
     """

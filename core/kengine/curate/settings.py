@@ -138,7 +138,7 @@ def alone(name: str, config: Path | None, given: Sequence[str], sources: tuple[S
     """Settings of one stage that runs by itself: its table in `config`, with `key=value` over it. Raises UsageError."""
     read_ = read(config) if config is not None else None
     table = _parse_given(given)
-    if name == "export" and "folder" not in table:
+    if name in SINKS and "folder" not in table:
         table["folder"] = out.name
     base = read_.base if read_ is not None else Path.cwd()
     section = read_.section(name) if read_ is not None else STAGES[name].record()()

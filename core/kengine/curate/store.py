@@ -86,6 +86,11 @@ class Store:
         with _disk(self.path):
             self._db.execute(f"DROP TABLE IF EXISTS segment_{n}")
 
+    def last(self) -> Segment | None:
+        """The segment that a finished run ended with; None for one that is not done."""
+        n, undone = self._db.execute("SELECT max(n), sum(1 - done) FROM segments").fetchone()
+        return Segment(self, n) if n is not None and not undone else None
+
     def losses(self) -> Iterator[Loss]:
         """Every loss so far, in order."""
         last = 0

@@ -35,6 +35,9 @@ class Execution:
         self.stage = "compile"
         self.artifact: Artifact | None = None
         self.held: list[tuple[int, str]] = []
+        self.compared: list[Comparison] = []
+        self.facts: Facts | None = None
+        self.calls = 0
         self.processes: frozenset[int] = frozenset()
 
     def compile(self, target: Target) -> Artifact:
@@ -81,12 +84,9 @@ class Execution:
                         self._timeout_s,
                         tuple(fds),
                     )
-                spent = time.perf_counter_ns() - begun
         finally:
             wire.close_all(fds)
-        elapsed = reply.get("elapsed_ns")
-        if isinstance(elapsed, int) and 0 <= elapsed <= spent:
-            self.job.durations_ns["candidate"] = self.job.durations_ns.get("candidate", 0) + elapsed
+        self._count(reply, begun)
         return reply.get("outputs"), _read_launches(reply.get("launches")), _read_details(reply.get("details"))
 
     def check(
@@ -103,40 +103,43 @@ class Execution:
             self.job.digests[f"{phase}/{self.task.cases[case].name}"] = digest
         return comparison, launches, details
 
-    def trace(self, case: int, phase: str) -> tuple[Facts, Comparison]:
-        """Call the candidate once while it is followed, and compare. Raises CandidateFault.
-
-        The facts are the runner's word.
-        """
+    def trace(self, case: int, phase: str) -> tuple[Comparison, tuple[Launch, ...]]:
+        """Call the candidate once while it is followed, and compare; what was seen is then in `facts`, the runner's
+        word. Raises CandidateFault."""
         self.stage = "launch"
         bundles, fds = self.judge.lend(self.task, [case], phase, self.runner.holder)
         try:
             with self.device.shared():
                 view = codec.to_json(self.task.views[case])
                 body = {"case": view, "mode": Mode.traced.value, "bundle": bundles[0]}
+                begun = time.perf_counter_ns()
                 reply = self.runner.request("launch", body, self._timeout_s, tuple(fds))
         finally:
             wire.close_all(fds)
+        self._count(reply, begun)
         self.stage = "compare"
         comparison, _ = self.judge.compare(self.task, case, phase, self.runner.holder, reply.get("outputs"), False)
         try:
-            return codec.from_json(reply.get("facts"), Facts), comparison
+            self.facts = codec.from_json(reply.get("facts"), Facts)
         except codec.CodecError as error:
             raise CandidateFault("tampered", f"the result channel carried facts that are none: {error}") from None
+        return comparison, _read_launches(reply.get("launches"))
 
-    def sequence(self, cases: Sequence[int], phases: Sequence[str]) -> list[Comparison]:
-        """Call the candidate on several cases in one go, and compare what each call gave at once."""
+    def sequence(self, cases: Sequence[int], phases: Sequence[str]) -> None:
+        """Call the candidate on several cases in one go; what each call gave at once is compared into `compared`."""
         self.stage = "launch"
         bundles, fds = self.judge.lend(self.task, cases, phases, self.runner.holder)
         views = [codec.to_json(self.task.views[case]) for case in cases]
         try:
             with self.device.shared():
                 body = {"cases": views, "bundles": bundles}
+                begun = time.perf_counter_ns()
                 reply = self.runner.request("sequence", body, self._timeout_s * len(cases), tuple(fds))
         finally:
             wire.close_all(fds)
+        self._count(reply, begun, len(cases))
         self.held = list(zip(cases, phases))
-        return self._compare_held(reply.get("outputs"))
+        self.compared = self._compare_held(reply.get("outputs"))
 
     def look_again(self) -> list[Comparison]:
         """Compare what the calls of the last sequence returned as it is now."""
@@ -153,6 +156,18 @@ class Execution:
             self.judge.compare(self.task, case, phase, holder, each, False)[0]
             for (case, phase), each in zip(self.held, outputs)
         ]
+
+    def _count(self, reply: dict[str, Any], begun: int, calls: int = 1) -> None:
+        """Add what the runner says of the candidate's own time, as far as it can be true."""
+        elapsed = reply.get("elapsed_ns")
+        self.calls += calls
+        if isinstance(elapsed, int) and 0 <= elapsed <= time.perf_counter_ns() - begun:
+            self.job.durations_ns["candidate"] = self.job.durations_ns.get("candidate", 0) + elapsed
+
+    @property
+    def call_ns(self) -> int:
+        """Mean time of the candidate's calls so far, by its own account."""
+        return self.job.durations_ns.get("candidate", 0) // max(self.calls, 1)
 
     @property
     def _timeout_s(self) -> float:

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from kengine import lint, tasks
-from kengine.engine import companions, integrity, timings
+from kengine.engine import companions, integrity, opinions, timings
 from kengine.engine.executions import Execution
 from kengine.engine.job import Job
 from kengine.errors import CandidateFault, ContractViolation
@@ -54,6 +54,8 @@ def run(job: Job, crew: Crew, device: Device) -> Verdict:
             )
         job.durations_ns["reference"] = task.elapsed_ns
         _execute(job, crew, judge, task, device)
+    if job.plan.check:
+        opinions.add(job)
     return job.verdict("" if job.failed else _praise(job))
 
 
@@ -80,7 +82,7 @@ def _execute(job: Job, crew: Crew, judge: Judge, task: OpenTask, device: Device)
                 launches = _launch(job, execution) if job.plan.check else []
             except CandidateFault as fault:
                 job.fail(execution.stage, fault)
-            if not job.failed and job.plan.check:
+            if not job.failed and job.plan.check and job.plan.integrity:
                 integrity.check(job, execution, launches)
             ended = execution.runner.ended
             if not job.failed and job.plan.timed and not ended:

@@ -53,6 +53,9 @@ class Context:
         return False
 
 
+ALL = ("python", "cuda", "hip")
+"""Languages of a rule about C++: sources stand in bare files and in strings of Python files."""
+
 Check = Callable[["SourceTree", Context], Iterable[Hit]]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import PurePath
 
+from kengine.lint.cpp.sources import EXTENSIONS
 from kengine.lint.rule import Context, Rule, Severity, is_selected, make_finding, select_rules
 from kengine.lint.source import SourceTree
 from kengine.model import Candidate, Finding, LintRecord, Target, Task
@@ -17,6 +18,9 @@ RULE_FAILED = "KE991"
 
 NOT_READ = "KE992"
 """Code of the warning that a file was too large to look at."""
+
+MAX_CHARACTERS = 2_000_000
+"""Most characters of a file that rules look at."""
 
 MAX_NODES = 50_000
 """Most nodes of a file's tree that rules look at; some 5,000 lines, fifty times a generated kernel."""
@@ -45,8 +49,9 @@ def run(
         if isinstance(source, Finding):
             findings.append(source)
             continue
+        native = not source.tree.body
         for rule in active:
-            if source.entry or not rule.main_only:
+            if (source.entry or not rule.main_only) and not (native and rule.languages == ("python",)):
                 findings += _apply(rule, source, context)
     order = {"reject": 0, "warn": 1}
     findings.sort(key=lambda f: (order[f.severity], f.path, f.line, f.code))
@@ -54,20 +59,29 @@ def run(
 
 
 def read_sources(candidate: Candidate) -> list[SourceTree | Finding]:
-    """Parse the Python files of a candidate, the main one first; those that do not parse are left out.
+    """Parse the files of a candidate, the main one first; Python files that do not parse are left out.
 
-    In place of a file that is too large stands the warning that says so.
+    A file in C++ has a tree without nodes. In place of a file that is too large stands the warning that says so.
     """
-    if candidate.language != "python":
-        return []
     found: list[SourceTree | Finding] = []
     for file in candidate.files:
         main = file is candidate.main
-        if main or file.path.endswith(".py"):
+        python = file.path.endswith(".py") or (main and candidate.language == "python")
+        if len(file.text) > MAX_CHARACTERS:
+            message = f"the file has {len(file.text):,} characters, rules look at no more than {MAX_CHARACTERS:,}"
+            found.append(Finding(NOT_READ, "warn", message, file.path, 1))
+        elif python:
             source = _read(file.text, file.path, candidate.entry if main else "")
             if source is not None:
                 found.append(source)
+        elif main or file.path.endswith(EXTENSIONS):
+            found.append(_native(file.text, file.path, candidate.entry if main else ""))
     return found
+
+
+@lru_cache(maxsize=16)
+def _native(text: str, path: str, entry: str) -> SourceTree:
+    return SourceTree(text, ast.Module([], []), path, entry)
 
 
 @lru_cache(maxsize=16)

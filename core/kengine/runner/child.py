@@ -168,13 +168,15 @@ class Server:
         bundles = [self.borrower.borrow(bundle, fds) for bundle in request["bundles"]]
         entry.forget()
         self.held = []
-        outputs, launches = [], []
+        outputs, launches, elapsed = [], [], 0
         for case, bundle in zip(cases, bundles):
+            begun = time.perf_counter_ns()
             made = self._call(case, bundle, Mode.normal)
+            elapsed += time.perf_counter_ns() - begun
             outputs.append(results.collect(made.value, bundle, case))
             launches.append(sum(launch.count for launch in made.launches))
             self.held.append((made.value, bundle, case))
-        return {"outputs": outputs, "launches": launches}
+        return {"outputs": outputs, "launches": launches, "elapsed_ns": elapsed}
 
     def collect_held(self, request: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         """Copy what the calls of the last sequence returned once more, as it is now, and let go of it."""

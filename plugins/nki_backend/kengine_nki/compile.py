@@ -13,11 +13,13 @@ from typing import Any
 
 from kengine.array import Array, span
 from kengine.errors import CandidateFault
-from kengine.model import Artifact, Candidate, KernelResources, Mode, Target, TaskView
+from kengine.model import Artifact, Candidate, JsonValue, KernelResources, Mode, Target, TaskView
+from kengine.native import libraries
 from kengine.plugins.hooks import Inputs
-from kengine.runner import entry
+from kengine.runner import definitions, entry
 from kengine.runner.arena import arrays
 
+from kengine_nki.lint.kernels import FORM
 from kengine_nki.session import Session, remember
 
 TRIAL_S = 3.0
@@ -44,6 +46,7 @@ def _interpret(
     from kengine_nki import interpreter, settings
 
     asked = settings.read(candidate)
+    mapped = libraries.mapped()
     module = interpreter.load(candidate, workdir)
     entry.find(module, view)
     if not interpreter.kernels(module) and not _speaks_of_nki(candidate):
@@ -51,12 +54,19 @@ def _interpret(
             "compile_failed", "it holds no NKI kernel: none of its files imports nki or neuronxcc.nki; "
             "define one with @nki.jit and call it from the entry",
         )  # fmt: skip
-    session = Session(candidate, view, target, module, Interpreted(candidate, asked.options))
+    session = Session(candidate, view, target, module, Interpreted(candidate, asked.options), mapped)
     remember(session)
+    names, operators = libraries.describe(mapped, workdir)
+    held: dict[str, JsonValue] = {
+        "defined": definitions.find_kernels(candidate, FORM),
+        "libraries": tuple(sorted(names)),
+        "operators": tuple(sorted(operators)),
+    }
     if not samples:
         kernels = tuple(KernelResources(name) for name in interpreter.kernels(module))
-        return Artifact(target, kernels, note=f"interpreted for {asked.options.chip}")
-    return _try(session, asked, samples)
+        return Artifact(target, kernels, note=f"interpreted for {asked.options.chip}", details=held)
+    artifact = _try(session, asked, samples)
+    return replace(artifact, details={**artifact.details, **held})
 
 
 @dataclass(frozen=True)

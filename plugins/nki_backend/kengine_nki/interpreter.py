@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from kengine.errors import CandidateFault
 from kengine.model import Candidate, JsonValue, Launch, Mode
 from kengine.runner import faults as runner_faults
-from kengine.runner import source
+from kengine.runner import source, watch
 
 from kengine_nki import faults, figures, sim
 from kengine_nki.sim.kernel import Kernel
@@ -64,6 +64,7 @@ def call(
     with sim.facade(), sim.session(options) as run:
         run.sources |= runner_faults.source_files()
         run.knockout = _KNOCKOUTS.get(mode)
+        run.follow = following
         try:
             with limited(run, most_s):
                 value = function()
@@ -74,6 +75,14 @@ def call(
         raise fault
     launches = tuple(Launch(one.kernel, one.grid) for one in run.launches if one.completed)
     return Outcome(value, launches, figures.describe(run), tuple(figures.warnings(run)))
+
+
+@contextlib.contextmanager
+def following(kernel: str, arguments: list[Any], returned: list[Any]) -> Iterator[None]:
+    """Around a launch: where the call is followed, so is what the kernel returns."""
+    with watch.kernel(kernel, arguments, returned):
+        yield
+    returned[:] = map(watch.argument, returned)
 
 
 def kernels(module: ModuleType) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from kengine.array import Array
 from kengine.errors import CandidateFault
 from kengine.model import Candidate, Mode, Target, TaskView
+from kengine.native import libraries
 from kengine.plugins.hooks import Inputs
 from kengine.runner import entry
 
@@ -23,13 +24,14 @@ class Platform(Protocol):
 
 @dataclass(frozen=True)
 class Session:
-    """A candidate loaded for one target; `module` is what its main file defines."""
+    """A candidate loaded for one target; `module` is what its main file defines. mapped: libraries before it."""
 
     candidate: Candidate
     view: TaskView
     target: Target
     module: Any
     platform: Platform
+    mapped: libraries.Mapped = frozenset()
 
     def bind(self, inputs: Inputs, convert: Callable[[Array], Any] = Array.as_made) -> Callable[[], Any]:
         """The entry with arrays of the task's own framework over the memory of `inputs`."""
@@ -38,7 +40,9 @@ class Session:
     def call(self, inputs: Inputs, mode: Mode) -> Outcome:
         """Bind and call once. Raises CandidateFault."""
         # Within the platform's call: the constructor of a module may launch kernels as well.
-        return self.platform.call(lambda: self.bind(inputs)(), mode)
+        outcome = self.platform.call(lambda: self.bind(inputs)(), mode)
+        libraries.tell(self.mapped)
+        return outcome
 
 
 _sessions: dict[Target, Session] = {}

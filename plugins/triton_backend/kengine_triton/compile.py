@@ -9,7 +9,9 @@ from typing import Any
 from kengine.array import Array
 from kengine.errors import CandidateFault
 from kengine.model import Artifact, Candidate, JsonValue, KernelResources, Mode, Target, TaskView
+from kengine.native import libraries
 from kengine.plugins.hooks import Inputs
+from kengine.runner import definitions
 
 from kengine_triton import assembler, faults, observe, resources
 from kengine_triton.chips import EMULATED, Chip, find
@@ -32,13 +34,13 @@ def compile_candidate(
     assembler.install()
     if _on_device(samples) and _local_arch() == target.arch:
         session = open_session(candidate, view, target, None, workdir)
-        return _run(session, chip, samples[:1], device=True)
+        return _run(session, chip, samples[:1], workdir, device=True)
     if chip.is_amd:
         from kengine_triton.record import linker
 
         linker.do_without()
     session = open_session(candidate, view, target, chip, workdir)
-    return _run(session, chip, samples, device=False)
+    return _run(session, chip, samples, workdir, device=False)
 
 
 def _load_interpreted(candidate: Candidate, view: TaskView, target: Target, workdir: Path) -> Artifact:
@@ -47,14 +49,24 @@ def _load_interpreted(candidate: Candidate, view: TaskView, target: Target, work
     interpret.install()
     observe.install_interpreted()
     faults.forget()
-    open_session(candidate, view, target, EMULATED, workdir)
+    session = open_session(candidate, view, target, EMULATED, workdir)
     fault = faults.pending(candidate)
     if fault is not None:
         raise fault
-    return Artifact(target, note="interpreted; compiled for its companion chips beside it")
+    details = _held(session, workdir)
+    return Artifact(target, note="interpreted; compiled for its companion chips beside it", details=details)
 
 
-def _run(session: Session, chip: Chip, samples: Sequence[Inputs], device: bool) -> Artifact:
+def _held(session: Session, workdir: Path) -> dict[str, JsonValue]:
+    """Kernels that the candidate defines for host code, and libraries and operators that it leans on."""
+    from kengine_triton.lint.kernels import FORM
+
+    names, operators = libraries.describe(session.mapped, workdir)
+    defined = definitions.find_kernels(session.candidate, FORM, returns=False)
+    return {"defined": defined, "libraries": tuple(sorted(names)), "operators": tuple(sorted(operators))}
+
+
+def _run(session: Session, chip: Chip, samples: Sequence[Inputs], workdir: Path, device: bool) -> Artifact:
     """Call the wrapper on each sample and describe the kernels that it launched."""
     candidate, target = session.candidate, session.target
     notes: list[str] = []
@@ -83,7 +95,7 @@ def _run(session: Session, chip: Chip, samples: Sequence[Inputs], device: bool) 
         notes.append("the wrapper launched no kernel")
     described = [resources.describe(kernel, chip, loaded=device) for kernel in kernels]
     found = tuple(record for record, _ in described)
-    details: dict[str, JsonValue] = {"launches": tuple(_launch_text(seen))}
+    details: dict[str, JsonValue] = {"launches": tuple(_launch_text(seen)), **_held(session, workdir)}
     return Artifact(target, _distinct(found), log="\n".join(log for _, log in described if log),
                     note="; ".join(notes), details=details)  # fmt: skip
 

@@ -6,12 +6,18 @@ interpreted ones in `GridExecutor.__call__`. Trial runs of an autotuner behave b
 
 from __future__ import annotations
 
+import copy
+import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from kengine.model import Launch, Mode
+from kengine.runner import watch
+
+LARGEST_TABLE = 8192
+"""Elements of a tensor of integers that may hold addresses."""
 
 
 class LaunchRefused(RuntimeError):
@@ -112,7 +118,12 @@ def install_interpreted() -> None:
         _refuse_host_tensors(self.arg_names, args, kwargs)
         if not _go(observation, name):
             return None
-        result = inner(self, *args, **kwargs)
+        if watch.active():
+            executor = _with_grid(self, args, kwargs)
+            with watch.kernel(name, find_arrays([*args, *kwargs.values()])):
+                result = inner(executor, *args, **kwargs)
+        else:
+            result = inner(self, *args, **kwargs)
         grid = getattr(interpreter.interpreter_builder, "grid_dim", ())
         observation.completed(name, _trim(tuple(int(n) for n in grid)))
         return result
@@ -129,11 +140,95 @@ def _observed(kernel: Any, launch: Callable[..., Any]) -> Callable[..., Any]:
         _refuse_host_tensors(names, args[len(args) - len(names) :], {})
         if not _go(observation, kernel.name):
             return None
-        result = launch(x, y, z, *args, **kwargs)
+        if watch.active():
+            from kengine.device.trace import launching
+
+            with launching(kernel.name, find_arrays(args[len(args) - len(names) :])):
+                result = launch(x, y, z, *args, **kwargs)
+        else:
+            result = launch(x, y, z, *args, **kwargs)
         observation.completed(kernel.name, _trim((int(x), int(y), int(z))))
         return result
 
     return run
+
+
+def _with_grid(executor: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The same launch with what the wrapper computes for it done already: its grid, and hooks before the run.
+
+    They are host code, which is followed; the launch is not.
+    """
+    hooks = getattr(executor, "pre_run_hooks", ())
+    if not callable(executor.grid) and not hooks:
+        return executor
+    known = set(inspect.signature(executor.fn).parameters)
+    named = {name: value for name, value in kwargs.items() if name in known}
+    for hook in hooks:
+        hook(*args, **named)
+    made = copy.copy(executor)
+    made.pre_run_hooks = []
+    if callable(executor.grid):
+        made.grid = tuple(executor.grid(inspect.getcallargs(executor.fn, *args, **named)))
+    return made
+
+
+def find_arrays(values: Any) -> list[Any]:
+    """Every array that a kernel gets at by its arguments, in tuples and descriptors too.
+
+    An address may come as a number or as an element of a tensor of 64-bit integers; then it is the memory behind it.
+    """
+    with watch.pause():
+        found = list(_arrays(values))
+        regions = _exposed()
+        numbers = [n for n in values if type(n) is int] if regions else []
+        for tensor in found if regions else ():
+            if str(tensor.dtype) in ("torch.int64", "torch.uint64") and 0 < tensor.numel() <= LARGEST_TABLE:
+                numbers += tensor.detach().reshape(-1).tolist()
+    return [*found, *(region for region in regions if any(region[0] <= n < sum(region) for n in numbers))]
+
+
+def _arrays(values: Any) -> Iterator[Any]:
+    import torch
+
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            yield value
+        elif isinstance(value, (tuple, list)):
+            yield from _arrays(value)
+        elif hasattr(value, "base"):  # a descriptor, or a tensor reinterpreted as another type
+            yield from _arrays([value.base])
+
+
+def _exposed() -> list[tuple[int, int]]:
+    """Address and size of the memory whose address the wrapper asked for."""
+    from kengine_triton.interpret.region import REGIONS
+
+    return [(region.start, region.nbytes) for region in REGIONS.exposed.values()]
+
+
+@contextmanager
+def exposing() -> Iterator[None]:
+    """Take note of the addresses that a wrapper asks for, in a followed call on a real device."""
+    import torch
+
+    from kengine_triton.interpret.region import REGIONS
+
+    if not watch.active():
+        yield
+        return
+    inner: Any = torch.Tensor.data_ptr
+
+    def data_ptr(tensor: Any) -> int:
+        REGIONS.expose(tensor)
+        return int(inner(tensor))
+
+    REGIONS.exposed.clear()
+    torch.Tensor.data_ptr = data_ptr  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        del torch.Tensor.data_ptr
+        REGIONS.exposed.clear()
 
 
 def _go(observation: Observation, name: str) -> bool:
@@ -175,7 +270,8 @@ def _watch_tuning() -> None:
         observation = _current
         observation.tuning += 1
         try:
-            return inner(self, *args, **kwargs)
+            with watch.pause():  # what is saved and put back around a trial run is Triton's own work
+                return inner(self, *args, **kwargs)
         finally:
             observation.tuning -= 1
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from kengine.array import Array
+from kengine.device.trace import tracing
 from kengine.errors import CandidateFault
 from kengine.model import Candidate, Target, TaskView
+from kengine.native import libraries
 from kengine.plugins.hooks import Inputs
 
 from kengine_triton import observe
@@ -20,13 +22,17 @@ from kengine_triton.chips import Chip
 
 @dataclass
 class Session:
-    """A candidate loaded for one target. chip: what host code is told it runs on; None on a real device."""
+    """A candidate loaded for one target. chip: what host code is told it runs on; None on a real device.
+
+    mapped: libraries that were there before it.
+    """
 
     candidate: Candidate
     view: TaskView
     target: Target
     chip: Chip | None
     module: ModuleType | None = None
+    mapped: libraries.Mapped = field(default_factory=libraries.mapped)
 
     @contextmanager
     def surroundings(self) -> Iterator[None]:
@@ -64,7 +70,11 @@ class Session:
     def call(self, inputs: Inputs) -> Any:
         """Bind and call once. Raises what the candidate raises, wrapped by the runner."""
         with self.surroundings():
-            return self.bind(inputs)()
+            bound = self.bind(inputs)
+            with observe.exposing() if self.chip is None else nullcontext(), tracing():
+                value = bound()
+        libraries.tell(self.mapped)
+        return value
 
 
 def as_tensor(array: Array) -> Any:

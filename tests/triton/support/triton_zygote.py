@@ -13,6 +13,7 @@ import struct
 import sys
 import tempfile
 import traceback
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -111,7 +112,14 @@ def serve(request: dict[str, Any]) -> dict[str, Any]:
             reply["artifact"] = artifact
             for mode in request["modes"]:
                 for i, sample in enumerate(samples):
-                    outputs = plugin.kengine_launch(artifact, CaseView(i, ()), sample, Mode(mode))
+                    launch = partial(plugin.kengine_launch, artifact, CaseView(i, ()), sample, Mode(mode))
+                    if mode == "traced":
+                        from watch_support import followed
+
+                        seen = followed(sample, launch)
+                        reply["facts"], outputs = seen.facts, seen.outputs
+                    else:
+                        outputs = launch()
                     value = outputs.value
                     if isinstance(value, torch.Tensor):
                         value = (value,)
@@ -125,12 +133,14 @@ def serve(request: dict[str, Any]) -> dict[str, Any]:
 
 def main(target: str) -> None:
     from kengine.model import Target
+    from kengine.runner import watch
     from kengine_triton import plugin
 
     inward, outward = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     plugin.kengine_warm(Target.parse(target))
     plugin.kengine_open(Target.parse(target))
+    watch.prepare()
     while (request := read(inward)) is not None:
         near, far = os.pipe()
         pid = os.fork()

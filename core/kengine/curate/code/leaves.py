@@ -25,8 +25,10 @@ _NUMBER = re.compile(rb"([01])(?:\.0*)?(?:[eE]0+)?[uUlLfF]*|(0?\.0+)[fF]?")
 class Leaves:
     """Collects the leaves of all files of one candidate.
 
-    bound: names that the files give to something of theirs. members: those that stand after a dot. aliases: names that
-    an import gives, with what they stand for. literals: numbers and texts are kept as they are.
+    bound: names that the files give to something of theirs. members: those that stand after a dot. common: those that
+    are the same thing everywhere; others are told apart by the definition at the top that they stand in, of which
+    `scopes` are the beginnings. aliases: names that an import gives, with what they stand for. literals: numbers and
+    texts are kept as they are.
     """
 
     def __init__(self, literals: bool = False) -> None:
@@ -34,10 +36,12 @@ class Leaves:
         self.texts: list[Text] = []
         self.roles: list[int] = []
         self.starts: list[int] = []
+        self.scopes: list[int] = []
         self.calls: list[int] = []
         self.callees: dict[int, int] = {}
         self.bound: set[Text] = set()
         self.members: set[Text] = set()
+        self.common: set[Text] = set()
         self.aliases: dict[Text, Text] = {}
 
     def add(self, text: Text, role: int = FIXED) -> None:
@@ -65,7 +69,9 @@ class Leaves:
     def resolve(self) -> Tokens:
         """Tokens: names that the files give are numbered in order of appearance, all else is a hash of its text."""
         texts, bound, members, aliases = self.texts, self.bound, self._members(), self.aliases
-        known, own = _HASHES, dict[Text, int]()
+        known, common, own, count = _HASHES, dict[Text, int](), dict[Text, int](), 0
+        scopes = iter((*self.scopes, len(texts)))
+        scope = next(scopes)
         kept, names = [0] * len(texts), [-1] * len(texts)
         words = set[int]()
         for n, (text, role) in enumerate(zip(texts, self.roles)):
@@ -79,13 +85,21 @@ class Leaves:
                 callee = self.callees.get(n)
                 is_own = callee is not None and text in bound and texts[callee] in bound
             if is_own:
-                names[n] = own.setdefault(text, len(own))
+                if n >= scope:
+                    own = {}
+                    scope = next(each for each in scopes if each > n)
+                given = common if text in self.common else own
+                number = given.get(text)
+                if number is None:
+                    number = given[text] = count
+                    count += 1
+                names[n] = number
                 continue
             if role == NAME and text in aliases:
                 text = aliases[text]
             value = known.get(text)
             if value is None:
-                value = _hash(text)
+                value = hash_text(text)
             kept[n] = value
             if role != LITERAL and role != KEYWORD:
                 words.add(value)
@@ -109,7 +123,8 @@ class Leaves:
 _CLOSING = frozenset(")]}")
 
 
-def _hash(text: Text) -> int:
+def hash_text(text: Text) -> int:
+    """64 bits of a token's text, the same in every process."""
     if len(_HASHES) >= _HASHES_KEPT:
         _HASHES.clear()
     raw = text if isinstance(text, bytes) else text.encode()

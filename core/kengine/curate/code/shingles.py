@@ -4,8 +4,10 @@ Numbering names once for a whole file would let one inserted name change every r
 stands for the distance to its last use in that run, or for "new": what is equal up to renaming has equal runs, and an
 inserted line changes only the runs that it lies in.
 
-Runs do not cross statements, so that the order of independent lines hardly counts; where two statements meet, one run
-of the last and first tokens keeps some of it. Statements shorter than a run are a run of their own.
+Runs do not cross statements, so the order of independent lines does not count; statements shorter than a run are a
+run of their own. What ties statements together are the names: each use of one gives a shingle of the run around it, the
+run around its first mention, and how much deeper in blocks it stands. So `exp(sin(x))` and `sin(exp(x))` differ in
+whatever order and however many lines they are written.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from kengine.curate.code.leaves import hash_text
 from kengine.curate.code.model import U32, U64, I32, Tokens
 
 LENGTH = 7
@@ -25,6 +28,8 @@ _FACTORS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], dtype=np.uint64)
 _AWAY = np.array([*(0xA0761D6478BD642F * (n + 1) & 0xFFFFFFFFFFFFFFFF for n in range(LENGTH)), 0], dtype=np.uint64)
 """Codes of names by distance; the last one, which index -1 finds, is for tokens that are no names."""
 _SHIFT = np.uint64(29)
+_OPENING = np.array([hash_text(text) for text in ("(:", "{")], dtype=np.uint64)
+_CLOSING = np.array([hash_text(text) for text in (":)", "}")], dtype=np.uint64)
 
 Places = NDArray[np.int64]
 
@@ -37,21 +42,25 @@ def shingle(batch: Sequence[Tokens]) -> tuple[U32, Places]:
     if not count:
         return np.empty(0, np.uint32), np.zeros(len(batch) + 1, np.int64)
     kept = np.concatenate([tokens.kept for tokens in batch])
-    away = _distances([tokens.names for tokens in batch])
+    away, first_of = _distances([tokens.names for tokens in batch])
     starts = np.concatenate([tokens.starts + at for tokens, at in zip(batch, first)]).astype(np.int64)
     owner = np.repeat(np.arange(len(batch)), sizes)
     ends = np.append(starts[1:], count)
     end_of = np.repeat(ends, ends - starts)
 
-    room = end_of - np.arange(count)
-    whole = np.flatnonzero(room >= LENGTH)
+    whole = np.flatnonzero(end_of - np.arange(count) >= LENGTH)
     short = starts[ends - starts < LENGTH]
-    meeting = starts[1:] - _BEFORE
-    meeting = meeting[(meeting >= 0) & (meeting + LENGTH <= count)]
-    meeting = meeting[owner[meeting] == owner[meeting + LENGTH - 1]]
     every = _hash_every(kept, away)
-    hashes = np.concatenate([every[whole], every[meeting], _hash_short(kept, away, short, end_of[short])])
-    owners = owner[np.concatenate([whole, meeting, short])].astype(np.uint64)
+    uses, mentions = _mentions(first_of)
+    around = np.flatnonzero(away >= 0)
+    begin_of = np.repeat(starts, ends - starts)[around]
+    context = np.empty(count, np.uint64)
+    context[around] = _hash_around(kept, away, around, begin_of, end_of[around])
+    depth = np.cumsum(np.isin(kept, _OPENING).astype(np.int64) - np.isin(kept, _CLOSING))
+    deeper = (depth[uses] - depth[mentions]).astype(np.uint64)
+    tied = _finish(_mix(_mix(context[mentions], context[uses]), deeper))
+    hashes = np.concatenate([every[whole], _hash_short(kept, away, short, end_of[short]), tied])
+    owners = owner[np.concatenate([whole, short, uses])].astype(np.uint64)
     both = owners << np.uint64(32) | hashes >> np.uint64(32)
     both.sort()
     both = both[np.flatnonzero(np.diff(both, prepend=both[:1] ^ np.uint64(1)))]
@@ -59,8 +68,10 @@ def shingle(batch: Sequence[Tokens]) -> tuple[U32, Places]:
     return both.astype(np.uint32), offsets.astype(np.int64)
 
 
-def _distances(names: Sequence[I32]) -> I32:
-    """For each token how far back the same name was last used; 0 for the first use, -1 for what is no name."""
+def _distances(names: Sequence[I32]) -> tuple[I32, Places]:
+    """For each token how far back the same name was last used: 0 for the first use, -1 for what is no name; and where
+    it was first mentioned, -1 for what is no name.
+    """
     every = np.concatenate(names)
     sizes = [len(n) for n in names]
     counts = np.array([int(n.max(initial=-1)) + 1 for n in names], dtype=np.int64)
@@ -71,7 +82,16 @@ def _distances(names: Sequence[I32]) -> I32:
     same = (every + base)[order]
     again = np.flatnonzero(same[1:] == same[:-1]) + 1
     found[order[again]] = order[again] - order[again - 1]
-    return found
+    first = np.full(len(every), -1, np.int64)
+    begins = np.flatnonzero(found[order] == 0)
+    first[order] = np.repeat(order[begins], np.diff(np.append(begins, len(order))))
+    return found, first
+
+
+def _mentions(first_of: Places) -> tuple[Places, Places]:
+    """Uses of names that were mentioned before, and where that was."""
+    uses = np.flatnonzero((first_of >= 0) & (first_of != np.arange(len(first_of))))
+    return uses, first_of[uses]
 
 
 def _hash_every(kept: U64, away: I32) -> U64:
@@ -84,13 +104,19 @@ def _hash_every(kept: U64, away: I32) -> U64:
 
 
 def _hash_short(kept: U64, away: I32, places: Places, ends: Places) -> U64:
-    """Hashes of the runs from `places` to `ends`, shorter than LENGTH."""
+    """Hashes of the runs from `places` to `ends`, of at most LENGTH tokens."""
     value = np.zeros(len(places), np.uint64)
     last = len(kept) - 1
-    for n in range(LENGTH - 1):
+    for n in range(LENGTH):
         at = np.minimum(places + n, last)
         value = np.where(places + n < ends, _mix(value, _codes(kept[at], away[at], n)), value)
     return _finish(value)
+
+
+def _hash_around(kept: U64, away: I32, places: Places, begins: Places, ends: Places) -> U64:
+    """Hashes of the runs around places, within their statements."""
+    starts = np.maximum(places - _BEFORE, begins)
+    return _mix(_hash_short(kept, away, starts, ends), (places - starts).astype(np.uint64))
 
 
 def _codes(kept: U64, away: I32, n: int) -> U64:

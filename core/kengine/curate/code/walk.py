@@ -75,6 +75,8 @@ def walk(grammar: Grammar, source: bytes, leaves: Leaves, skip: Callable[[Node],
         node = cursor.node
         assert node is not None
         kind = node.type
+        if len(above) == 1:
+            leaves.scopes.append(len(leaves.texts))
         if kind in names:
             text = source[node.start_byte : node.end_byte]
             if text:
@@ -99,6 +101,12 @@ def walk(grammar: Grammar, source: bytes, leaves: Leaves, skip: Callable[[Node],
                 closed(leaves)
 
 
+_AT_TOP = frozenset({
+    "alias_declaration", "declaration", "enum_specifier", "expression_statement", "preproc_def",
+    "preproc_function_def", "struct_specifier", "type_definition",
+})  # fmt: skip
+
+
 def _add_name(grammar: Grammar, visit: Visit, text: bytes) -> None:
     leaves = visit.leaves
     rule = grammar.rules.get(visit.above[-1])
@@ -109,6 +117,9 @@ def _add_name(grammar: Grammar, visit: Visit, text: bytes) -> None:
             leaves.bound.add(text)
             if role == BIND_MEMBER:
                 leaves.members.add(text)
+                leaves.common.add(text)
+            elif visit.above[1] in _AT_TOP and "function_declarator" not in visit.above:
+                leaves.common.add(text)
             role = NAME
         elif role == KEYWORD and leaves.calls:
             leaves.callees[len(leaves.texts)] = leaves.calls[-1]

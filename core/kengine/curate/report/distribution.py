@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 from math import floor, isfinite, log10
 from typing import Any
 
@@ -44,8 +45,9 @@ class Distribution:
     def to_json(self) -> dict[str, Any]:
         """count, low, high, mean, quantiles by name (p5, p25, p50, p75, p95) and bins [from, to, count].
 
-        A quantile is the smallest value with at least that share of the values up to it. The last bin holds its upper
-        end. Empty without a value.
+        A quantile is the smallest value with at least that share of the values up to it. Where there are few different
+        values each has a bin of its own, else bins are of equal width, or of equal ratio when values differ by more
+        than a factor of 20; the last one holds its upper end.
         """
         count = self.count
         if not count:
@@ -63,30 +65,28 @@ class Distribution:
         return body
 
     def _bins(self) -> list[list[float]]:
-        edges = _edges(self.low, self.high, len(self._values), all(v == int(v) for v in self._values))
-        bins = [[low, high, 0] for low, high in zip(edges, edges[1:])]
+        ordered = sorted(self._values)
+        if len(ordered) <= _BINS:
+            return [[value, value, self._values[value]] for value in ordered]
+        edges = _edges(self.low, self.high, all(v == int(v) for v in ordered))
+        bins = [[low, high, 0] for low, high in pairwise(edges)]
         at = 0
-        for value in sorted(self._values):
+        for value in ordered:
             while at + 1 < len(bins) and value >= bins[at][1]:
                 at += 1
             bins[at][2] += self._values[value]
         return bins
 
 
-def _edges(low: float, high: float, different: int, whole: bool) -> list[float]:
-    if low == high:
-        return [low, high]
+def _edges(low: float, high: float, whole: bool) -> list[float]:
     if low > 0 and high / low > _WIDE:
-        count = min(_BINS, max(4, different))
-        ratio = (high / low) ** (1 / count)
-        return [low * ratio**n for n in range(count)] + [high]
-    count = min(_BINS, max(4, different))
-    step = (high - low) / count
+        ratio = (high / low) ** (1 / _BINS)
+        return [low * ratio**n for n in range(_BINS)] + [high]
     if whole:
         # as many whole numbers in each bin, or else some would look rare
-        step = max(1, -(-(high - low + 1) // count))
-        return [low + step * n for n in range(int((high - low) // step) + 1)] + [low + step * ((high - low) // step + 1)]
-    return [low + step * n for n in range(count)] + [high]
+        step = -(-(high - low + 1) // _BINS)
+        return [low + step * n for n in range(int((high - low) // step) + 2)]
+    return [low + (high - low) / _BINS * n for n in range(_BINS)] + [high]
 
 
 def _round(value: float) -> float:

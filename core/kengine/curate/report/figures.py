@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kengine.curate.attempts import Attempts, Count
-from kengine.curate.difficulty import Difficulty, grade
+from kengine.curate.difficulty import WORDS, Difficulty, grade
 from kengine.curate.funnel import Funnel
 from kengine.curate.record import Judgement, Loss, Sample
 from kengine.curate.report.distribution import Distribution
@@ -19,10 +19,10 @@ SCHEMA = "kengine.funnel-report/1"
 KS = (1, 2, 4, 8, 16, 32, 64, 128)
 FACETS = ("operator", "category", "level", "difficulty", "backend", "source")
 FIGURES: Mapping[str, str] = {
-    "latency_ns": "ns", "speedup": "x", "registers": "", "shared_bytes": "B", "spills": "B", "occupancy": "%",
+    "latency_ns": "ns", "speedup": "", "registers": "", "shared_bytes": "B", "spills": "B", "occupancy": "",
     "memory_bytes": "B",
 }  # fmt: skip
-"""What distributions are of, and their units."""
+"""What distributions are of, and their units; a speed-up is a ratio, occupancy a share."""
 
 
 @dataclass
@@ -121,7 +121,7 @@ class Figures:
             "rows": self._rows,
             "weight": round(self._weight, 3),
             "steps": funnel.to_json(),
-            "by": {name: _table(rows) for name, rows in self._by.items()},
+            "by": {name: _table(name, rows) for name, rows in self._by.items()},
             "at_k": [row for scope, of in self._scopes() for row in _at_k(scope, of)],
             "pass_rates": _rates(counts),
             "distributions": [
@@ -154,13 +154,16 @@ def gather(corpus: Iterable[Sample], losses: Iterable[Loss], section: Difficulty
     return figures
 
 
-def _table(rows: Mapping[str, _Row]) -> list[dict[str, Any]]:
-    """Most samples first; `taken` are kept and lost ones without those that were added on the way."""
+def _table(name: str, rows: Mapping[str, _Row]) -> list[dict[str, Any]]:
+    """Most samples first, or from easy to hard; `taken` are kept and lost ones without those that were added on the way."""
     table = [
         {"value": value, "taken": row.kept - row.added + sum(row.lost.values()), "added": row.added, "kept": row.kept,
          "lost": dict(sorted(row.lost.items(), key=lambda item: (-item[1], item[0])))}
         for value, row in rows.items()
     ]  # fmt: skip
+    if name in ("level", "difficulty"):
+        order = {word: n for n, word in enumerate(WORDS)}
+        return sorted(table, key=lambda row: (order.get(row["value"], len(order)), not row["value"], row["value"]))
     return sorted(table, key=lambda row: (-row["taken"], row["value"]))
 
 
@@ -180,14 +183,6 @@ def _at_k(backend: str, counts: list[Count]) -> list[dict[str, Any]]:
 
 def _rates(counts: list[Count]) -> list[dict[str, Any]]:
     """How many tasks never passed, passed in at most a quarter of their attempts, ..., and always did."""
-    edges = (0.0, 0.25, 0.5, 0.75, 1.0)
-    names = ["0", *(f"{a:.0%} to {b:.0%}" for a, b in zip(edges, edges[1:])), "100%"]
-    names[0], found = "never", Counter[str]()
-    for count in counts:
-        rate = count.rate
-        if rate in (0.0, 1.0):
-            found[names[0] if rate == 0 else names[-1]] += 1
-        else:
-            found[names[1 + next(n for n, high in enumerate(edges[1:]) if rate <= high)]] += 1
-    names[-1] = "always"
-    return [{"pass_rate": name, "tasks": found[name if name != "always" else "100%"]} for name in names]
+    names = ("never", "up to 25 %", "up to 50 %", "up to 75 %", "below 100 %", "always")
+    found = Counter(0 if not c.passed else 5 if c.passed == c.n else -(-4 * c.passed // c.n) for c in counts)
+    return [{"pass_rate": name, "tasks": found[n]} for n, name in enumerate(names)]

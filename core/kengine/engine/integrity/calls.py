@@ -5,19 +5,26 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING
 
-from kengine.errors import CandidateFault
-from kengine.model import Check
+from kengine.model import Check, Comparison, Launch
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kengine.engine.executions import Execution
 
-MIN_CALLS, MAX_CALLS = 2, 4
-"""Calls of a sequence that lie between the first inputs and the same inputs once more; drawn anew each time."""
+CHEAP_NS = 8_000_000
+"""A call that takes less is made in a longer sequence."""
+FEW, MANY = (1, 2), (2, 6)
+"""How many calls a sequence has before the first inputs come once more: drawn anew each time."""
 
 
 def fresh(execution: Execution) -> Check:
-    """Other contents where the last call's inputs were: an answer kept by shape, address or call is now wrong."""
-    return _right(execution, "fresh contents", "fresh", "other contents in the memory of an earlier call")
+    """Other contents where the last call's inputs were: an answer kept by shape, address or call is now wrong.
+
+    This call is followed as well, for `origin`.
+    """
+    comparison, launches = execution.trace(0, "fresh")
+    return _right("fresh contents", comparison, launches, "other contents in the memory of an earlier call")
 
 
 def near(execution: Execution) -> Check:
@@ -27,31 +34,33 @@ def near(execution: Execution) -> Check:
         reason = "the answer to this task stays the same when a few elements of its inputs change"
         return Check("near contents", False, True, reason)
     how = "swapped" if phase.endswith("swapped") else "changed"
-    return _right(execution, "near contents", phase, f"the same contents with a few elements {how}")
-
-
-def repeat(execution: Execution) -> Check:
-    """The first inputs once more, after everything else, must be right once more."""
-    name = "repeat"
-    try:
-        comparison, _, _ = execution.check(0, "check")
-    except CandidateFault as fault:
-        return Check(name, True, False, f"a second call on the same inputs {fault.status}: {fault.message}")
-    if not comparison.ok:
-        return Check(name, True, False, f"right at first, wrong on the same inputs later: {comparison.problem}")
-    return Check(name, True, True, "the same inputs gave a right answer again")
+    comparison, launches, _ = execution.check(0, phase)
+    return _right("near contents", comparison, launches, f"the same contents with a few elements {how}")
 
 
 def sequence(execution: Execution) -> Check:
-    """Calls in a row whose number and order nobody outside knows, each on new inputs in memory of its own."""
-    count = MIN_CALLS + secrets.randbelow(MAX_CALLS - MIN_CALLS + 1)
+    """Calls in a row whose number and order nobody outside knows, each on inputs elsewhere in memory."""
+    low, high = MANY if execution.call_ns < CHEAP_NS else FEW
+    count = low + secrets.randbelow(high - low + 1)
     cases = [0] + [secrets.randbelow(len(execution.task.cases)) for _ in range(count - 1)]
-    comparisons = execution.sequence(cases, [f"sequence/{n}" for n in range(count)])
-    for number, comparison in enumerate(comparisons):
+    phases = [f"sequence/{n}" for n in range(count)]
+    # The first inputs come once more in the end, for `repeat`.
+    execution.sequence([*cases, 0], [*phases, "check"])
+    for number, comparison in enumerate(execution.compared[:-1]):
         if not comparison.ok:
             evidence = f"call {number + 1} of {count} in a row is wrong: {comparison.problem}"
             return Check("sequence", True, False, evidence)
     return Check("sequence", True, True, f"{count} calls in a row, each on new inputs elsewhere in memory, are right")
+
+
+def repeat(execution: Execution) -> Check:
+    """The first inputs once more, after everything else, must be right once more."""
+    if not execution.compared:
+        return Check("repeat", False, True, "no sequence of calls was made")
+    last = execution.compared[-1]
+    if not last.ok:
+        return Check("repeat", True, False, f"right at first, wrong on the same inputs later: {last.problem}")
+    return Check("repeat", True, True, "the same inputs gave a right answer again")
 
 
 def held(execution: Execution) -> Check:
@@ -69,8 +78,7 @@ def held(execution: Execution) -> Check:
     return Check("held outputs", True, True, "earlier results are the same after later calls")
 
 
-def _right(execution: Execution, name: str, phase: str, what: str) -> Check:
-    comparison, launches, _ = execution.check(0, phase)
+def _right(name: str, comparison: Comparison, launches: Sequence[Launch], what: str) -> Check:
     if not comparison.ok:
         return Check(name, True, False, f"right when checked, wrong on {what}: {comparison.problem}")
     if not launches:

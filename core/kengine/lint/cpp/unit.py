@@ -20,6 +20,7 @@ MAX_FUNCTIONS = 4000
 MAX_TOKENS = 120_000
 """Most tokens of a source that are looked at; some 10,000 lines."""
 
+MAX_LAUNCHES = 500
 _FAR = 400  # tokens that one argument of a launch may have
 
 
@@ -249,6 +250,8 @@ class Unit:
         """Every launch, by chevrons or by a function of the runtime."""
         found: list[Launch] = []
         for i, token in enumerate(self.tokens):
+            if len(found) >= MAX_LAUNCHES:
+                break
             if token.kind == "op" and token.text == "<<<":
                 grid = (i + 1, self._comma(i + 1))
                 found.append(Launch(i, self._kernel_before(i), grid))

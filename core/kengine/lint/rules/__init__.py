@@ -29,6 +29,20 @@ from kengine.lint.rules import (
     ke301_patches_clock,
     ke302_uses_side_stream,
     ke303_reads_clock,
+    ke401_native_operator,
+    ke402_native_library,
+    ke403_native_unlaunched,
+    ke404_empty_grid,
+    ke405_native_host_work,
+    ke406_native_system,
+    ke407_native_threads,
+    ke408_native_clock,
+    ke409_native_stream,
+    ke410_native_cache,
+    ke411_native_fallback,
+    ke412_native_python,
+    ke413_native_assembly,
+    ke414_native_unread,
 )
 
 _MODULES = (
@@ -57,6 +71,20 @@ _MODULES = (
     ke301_patches_clock,
     ke302_uses_side_stream,
     ke303_reads_clock,
+    ke401_native_operator,
+    ke402_native_library,
+    ke403_native_unlaunched,
+    ke404_empty_grid,
+    ke405_native_host_work,
+    ke406_native_system,
+    ke407_native_threads,
+    ke408_native_clock,
+    ke409_native_stream,
+    ke410_native_cache,
+    ke411_native_fallback,
+    ke412_native_python,
+    ke413_native_assembly,
+    ke414_native_unread,
 )
 
 RULES: tuple[Rule, ...] = tuple(module.RULE for module in _MODULES)

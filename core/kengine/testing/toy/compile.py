@@ -10,9 +10,13 @@ from pathlib import Path
 from types import ModuleType
 
 from kengine.errors import CandidateFault
+from kengine.lint.launch import KernelForm
 from kengine.model import Artifact, Candidate, KernelResources, Target, TaskView
-from kengine.runner import entry, source
+from kengine.runner import definitions, entry, source
 from kengine.testing.toy.language import Kernel
+
+FORM = KernelForm(makers=frozenset({"kengine.testing.toy.kernel", "kengine.testing.toy.language.kernel"}))
+"""How the toy writes kernels: `@toy.kernel`, and `kernel[grid](...)` to launch."""
 
 BUILDS: dict[str, tuple[ModuleType, TaskView]] = {}
 """What was compiled, by `Artifact.build`: the launch comes later in the same process and gets only the artifact."""
@@ -29,4 +33,8 @@ def compile_candidate(candidate: Candidate, task: TaskView, target: Target, work
     BUILDS[build] = (module, task)
     kernels = [value for value in vars(module).values() if isinstance(value, Kernel)]
     # A compiler would say here what each kernel takes of the chip: registers, spills, shared memory, occupancy.
-    return Artifact(target, tuple(KernelResources(kernel.name) for kernel in kernels), build=build)
+    # Which kernels there are for host code, so that those that are launched can be held against them.
+    defined = definitions.find_kernels(candidate, FORM, returns=False)
+    return Artifact(
+        target, tuple(KernelResources(kernel.name) for kernel in kernels), build=build, details={"defined": defined}
+    )

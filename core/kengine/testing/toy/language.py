@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from kengine.model import Launch, Mode
+from kengine.runner import watch
 
 if TYPE_CHECKING:
     import numpy
@@ -45,11 +46,13 @@ class Kernel:
         if _SESSION.mode is Mode.raises:
             raise LaunchWithheld(f"launch of {self.name} was withheld")
         names = self.function.__code__.co_varnames[1:]
-        for program in itertools.product(*map(range, grid)):
-            place = program[0] if len(program) == 1 else program
-            self.function(
-                place, *(_wrap(a, n, place) for a, n in itertools.zip_longest(arguments, names[: len(arguments)]))
-            )
+        # What happens inside is the kernel's work, whatever numpy is called for it.
+        with watch.kernel(self.name, arguments):
+            for program in itertools.product(*map(range, grid)):
+                place = program[0] if len(program) == 1 else program
+                self.function(
+                    place, *(_wrap(a, n, place) for a, n in itertools.zip_longest(arguments, names[: len(arguments)]))
+                )
         _SESSION.launches.append(Launch(self.name, grid))
 
 
@@ -138,4 +141,4 @@ def session(mode: Mode) -> Iterator[list[Launch]]:
 def _wrap(value: Any, name: str | None, program: object) -> Any:
     import numpy as np
 
-    return Memory(value, name or "?", program) if isinstance(value, np.ndarray) else value
+    return Memory(value.view(np.ndarray), name or "?", program) if isinstance(value, np.ndarray) else value

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
-from kengine.lint.rule import Context, Hit, Severity
-from kengine.model import Candidate
+from kengine.lint.source import SourceTree
 from kengine.simt.kernels import Definition, find_kernels
 from kengine.simt.lexer import blank, line_of
 
 _SIGNS = ("__global__", "__device__", "torch::Tensor", "hipLaunchKernelGGL")
-MAX_TEXT = 2_000_000
+MAX_TEXT = 400_000
 """Characters beyond which a text is not looked at."""
 
 
@@ -22,7 +20,6 @@ class DeviceText:
     """One text. first: the line of the file that its first line is on."""
 
     text: str
-    path: str
     first: int = 1
 
     @cached_property
@@ -40,29 +37,16 @@ class DeviceText:
         return self.first + line_of(self.text, offset) - 1
 
 
-@dataclass(frozen=True)
-class TextRule:
-    """A rule over device texts; see `kengine.lint.rule.Rule` for code, name, severity and doc."""
-
-    code: str
-    name: str
-    severity: Severity
-    check: Callable[[DeviceText, Context], Iterable[Hit]]
-    doc: str
-
-
-def find_texts(candidate: Candidate) -> Iterator[DeviceText]:
-    """Every device text of a candidate, in order; nothing of a Python file that does not parse."""
-    for file in candidate.files:
-        if len(file.text) > MAX_TEXT:
-            continue
-        if not file.path.endswith(".py") and (candidate.language != "python" or file is not candidate.main):
-            yield DeviceText(file.text, file.path)
-            continue
-        try:
-            tree = ast.parse(file.text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and any(s in node.value for s in _SIGNS):
-                yield DeviceText(node.value, file.path, node.lineno)
+@lru_cache(maxsize=16)
+def find_texts(source: SourceTree) -> tuple[DeviceText, ...]:
+    """Every device text of a file, in order."""
+    if not source.tree.body:
+        return (DeviceText(source.text),) if len(source.text) <= MAX_TEXT else ()
+    return tuple(
+        DeviceText(node.value, node.lineno)
+        for node in source.nodes
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and any(sign in node.value for sign in _SIGNS)
+        and len(node.value) <= MAX_TEXT
+    )

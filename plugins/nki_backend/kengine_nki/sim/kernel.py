@@ -87,6 +87,26 @@ def launch(run: Session, kernel: Kernel, args: tuple[Any, ...], kwargs: dict[str
     pids = list(np.ndindex(*grid))
     state_.programs = [Program(state_, pid, rank) for rank, pid in enumerate(pids)]
     results: list[Any] = [None] * len(pids)
+    made: list[Any] = []
+    with run.follow(name, [argument.original for argument in arguments], made):
+        outputs = _execute(state_, kernel, bound, results, arguments, sources)
+        torch_out = any(a.torch for a in arguments)
+        inputs = {id(a.storage) for a in arguments}
+        made += [to_caller(t, torch_out, id(t.storage) in inputs) for t in _tensors(outputs)]
+    handed = iter(made)
+    return _map(outputs, lambda _: next(handed))
+
+
+def _execute(
+    state_: LaunchState,
+    kernel: Kernel,
+    bound: Any,
+    results: list[Any],
+    arguments: list[Argument],
+    sources: set[str],
+) -> Any:
+    """Run the programs of a launch and put what they wrote where it belongs; the tensors that the kernel returned."""
+    run, name, grid = state_.session, state_.kernel, state_.grid
     completed = False
     try:
         _run_programs(state_, kernel, bound, results)
@@ -112,9 +132,7 @@ def launch(run: Session, kernel: Kernel, args: tuple[Any, ...], kwargs: dict[str
     if run.knockout == "noop":
         for tensor in returned:
             tensor.storage.poison()
-    torch_out = any(a.torch for a in arguments)
-    inputs = {id(a.storage) for a in arguments}
-    return _map(outputs, lambda t: to_caller(t, torch_out, id(t.storage) in inputs))
+    return outputs
 
 
 def _bind(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .buffers import MemoryRegion, Storage
@@ -14,12 +14,17 @@ from .program import Program
 from .stats import Launch, Stats, Warning_
 
 
+def _alone(kernel: str, arguments: list[Any], returned: list[Any]) -> contextlib.AbstractContextManager[None]:
+    return contextlib.nullcontext()
+
+
 class Session:
     """What kernels run under; see `session`.
 
     stats: counts of all launches. launches: one Launch for each kernel call. warnings: what runs here but is undefined
     or invalid on hardware. faults: what kernels raised, also when the host code went on. knockout: None, "noop"
-    (kernels return poisoned outputs) or "raise" (they raise KnockedOut).
+    (kernels return poisoned outputs) or "raise" (they raise KnockedOut). follow: around each launch that runs: the
+    kernel's name, its array arguments, and a list that it fills with the arrays that are returned.
     """
 
     def __init__(self, options: Options) -> None:
@@ -29,6 +34,7 @@ class Session:
         self.warnings: list[Warning_] = []
         self.faults: list[NkiError] = []
         self.knockout: str | None = None
+        self.follow: Callable[[str, list[Any], list[Any]], contextlib.AbstractContextManager[None]] = _alone
         self.work = 0
         self.sources: set[str] = set()
         self._seen: set[Warning_] = set()

@@ -10,9 +10,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy
 from kengine.errors import CandidateFault
 from kengine.model import Candidate, Launch, Mode
-from kengine.runner import source
+from kengine.runner import source, watch
 
 ROOTS = {"new": "nki", "old": "neuronxcc.nki"}
 Run = Callable[["Kernel", tuple[Any, ...], dict[str, Any]], Any]
@@ -59,8 +60,11 @@ class Kernel:
         if _watch.mode is Mode.raises:
             raise LaunchRefused(f"launch of kernel '{self.__name__}' was refused")
         before, _watch.inside = _watch.inside, True
+        returned: list[Any] = []
         try:
-            value = _watch.run(self, args, kwargs)
+            with watch.kernel(self.__name__, _arrays([*args, *kwargs.values()]), returned):
+                value = _watch.run(self, args, kwargs)
+                returned += _arrays([value])
         finally:
             _watch.inside = before
         if _watch.mode is Mode.noop:
@@ -108,8 +112,15 @@ def _wrapped(generation: str) -> Iterator[None]:
         package.jit = jit
 
 
+def _arrays(values: Any) -> list[Any]:
+    found = [a for v in values if isinstance(v, (list, tuple)) for a in _arrays(v)]
+    return [*found, *(v for v in values if hasattr(v, "dtype") and hasattr(v, "shape"))]
+
+
 def as_numpy(value: Any) -> Any:
     """Arguments as the official tools take them: torch tensors as numpy arrays over the same memory."""
+    if isinstance(value, numpy.ndarray):
+        return value.view(numpy.ndarray)
     if type(value).__module__.partition(".")[0] != "torch" or not hasattr(value, "numpy"):
         return value
     try:

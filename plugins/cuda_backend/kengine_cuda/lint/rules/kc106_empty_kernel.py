@@ -19,26 +19,20 @@ Use instead:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from kengine.lint.cpp.sources import find_native
+from kengine.lint.cpp.strength import writes
 from kengine.lint.rule import Context, Hit, Rule
 from kengine.lint.source import SourceTree
-
-from kengine_cuda.lint.texts import kernels_of
-
-_WRITES = re.compile(
-    r"\]\s*(?:\.\w+\s*)?[-+*/|&^%]?=(?!=)|\*\s*\w+\s*=(?!=)|\]\s*(?:\+\+|--)|\batomic\w+|->|\b[a-zA-Z_]\w*\s*\("
-)
-_ALONE = re.compile(r"\b(?:return|if|for|while|sizeof|switch)\s*\(|__syncthreads\s*\(\s*\)|\bprintf\s*\(")
 
 
 def check(source: SourceTree, context: Context) -> Iterator[Hit]:
     """Look at all kernels together."""
-    kernels = list(kernels_of(source))
-    if kernels and not any(_WRITES.search(_ALONE.sub(" ", text.body(kernel))) for text, kernel in kernels):
-        text, kernel = kernels[0]
-        yield text.hit(kernel.body_start, f"kernel {kernel.name!r} writes nothing, and no other kernel does")
+    kernels = find_native(source).kernels
+    if kernels and not any(writes(cpp.unit, kernel) for cpp, kernel in kernels):
+        cpp, kernel = kernels[0]
+        yield cpp.hit(kernel.head, f"kernel {kernel.name!r} writes nothing, and no other kernel does", "reject")
 
 
 RULE = Rule("KC106", "empty-kernel", "reject", check, __doc__, languages=("python", "cuda"))

@@ -1,8 +1,8 @@
 """A library's product is the answer's work.
 
 What it does:
-Finds products of CuPy (`matmul`, `dot`, `einsum`, `tensordot`, `inner`, `outer`, `linalg`) that the entry may reach,
-and products of ATen or cuBLAS in the C++ sources of an extension.
+Finds products of CuPy (`matmul`, `dot`, `einsum`, `tensordot`, `inner`, `outer`, `linalg`) that the entry may reach.
+Products of ATen and cuBLAS in C++ sources are found by KE401 and KE402.
 
 Why is this bad:
 The library's kernel does the work that the candidate's kernel was asked for. A task that wants it says so in `allow`.
@@ -17,19 +17,13 @@ Use instead:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from kengine.lint.rule import Context, Hit, Rule, hit
 from kengine.lint.source import SourceTree
 
-from kengine_cuda.lint.texts import find_texts
-
 _PRODUCTS = ("matmul", "dot", "einsum", "tensordot", "inner", "outer", "vdot", "kron")
 _NAMES = frozenset(f"cupy.{name}" for name in _PRODUCTS)
-_NATIVE = re.compile(
-    r"\b(?:at|torch)::(?:mm|bmm|matmul|addmm|baddbmm|einsum|linear|conv[123]d|convolution|tensordot)\s*\(|"
-                     r"\bcublas\w*(?:[Gg]emm|[Gg]emv)\w*\s*\(")  # fmt: skip
 
 
 def check(source: SourceTree, context: Context) -> Iterator[Hit]:
@@ -37,11 +31,6 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
     for node, name in source.references():
         if node in source.reached and (name in _NAMES or name.startswith("cupy.linalg.")) and not context.allows(name):
             yield hit(node, f"{name} computes a product in the place of a kernel")
-    for text in find_texts(source):
-        for match in _NATIVE.finditer(text.code):
-            name = match[0].rstrip("( ").replace("::", ".")
-            if not context.allows(name, name.replace("at.", "torch.")):
-                yield text.hit(match.start(), f"{match[0].rstrip('( ')} computes a product in the place of a kernel")
 
 
-RULE = Rule("KC107", "library-product", "reject", check, __doc__, languages=("python", "cuda"))
+RULE = Rule("KC107", "library-product", "reject", check, __doc__)

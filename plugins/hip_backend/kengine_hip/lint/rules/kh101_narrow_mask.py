@@ -18,23 +18,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kengine.lint.rule import Context, Hit
+from kengine.lint.rule import Context, Hit, Rule
+from kengine.lint.source import SourceTree
 
-from kengine_hip.lint.text import DeviceText, TextRule
+from kengine_hip.lint.text import find_texts
 
 _CALL = re.compile(r"\b(__(?:shfl\w*|ballot|any|all|match_\w+|reduce_\w+)_sync|__syncwarp)\s*\(\s*"
                    r"(0[xX][0-9a-fA-F]{1,8}[uU]?|~0[uU]?|-1|FULL_MASK)\s*[,)]")  # fmt: skip
 
 
-def check(text: DeviceText, context: Context) -> Iterator[Hit]:
+def check(source: SourceTree, context: Context) -> Iterator[Hit]:
     """Look at the first argument of every such call."""
-    for match in _CALL.finditer(text.code):
-        mask = match.group(2)
-        if mask == "FULL_MASK" and not re.search(
-            r"\bFULL_MASK\b\s*=?\s*(?:0[xX][0-9a-fA-F]{1,8}[uU]?)\b(?![0-9a-fA-FuUlL])", text.code
-        ):
-            continue
-        yield Hit(text.line(match.start()), f"{match.group(1)} has the 32-bit mask {mask}; AMD needs 64 bits")
+    for text in find_texts(source):
+        for match in _CALL.finditer(text.code):
+            mask = match.group(2)
+            if mask == "FULL_MASK" and not re.search(
+                r"\bFULL_MASK\b\s*=?\s*(?:0[xX][0-9a-fA-F]{1,8}[uU]?)\b(?![0-9a-fA-FuUlL])", text.code
+            ):
+                continue
+            yield Hit(text.line(match.start()), f"{match.group(1)} has the 32-bit mask {mask}; AMD needs 64 bits")
 
 
-RULE = TextRule("KH101", "narrow-mask", "warn", check, __doc__)
+RULE = Rule("KH101", "narrow-mask", "warn", check, __doc__, languages=("python", "hip"))

@@ -21,29 +21,31 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kengine.lint.rule import Context, Hit
+from kengine.lint.rule import Context, Hit, Rule
+from kengine.lint.source import SourceTree
 
-from kengine_hip.lint.text import DeviceText, TextRule
+from kengine_hip.lint.text import find_texts
 
 _SMALL = re.compile(r"\b(?:__half|half|_Float16|__hip_bfloat16|hip_bfloat16|__bf16)\s+(\w+)\s*(?:=|\()")
 _LOOP = re.compile(r"\b(?:for|while)\s*\(")
 
 
-def check(text: DeviceText, context: Context) -> Iterator[Hit]:
+def check(source: SourceTree, context: Context) -> Iterator[Hit]:
     """Look for additions to such a variable behind a loop that follows its definition."""
-    for kernel in text.kernels:
-        body = text.code[kernel.body_start : kernel.body_end]
-        for match in _SMALL.finditer(body):
-            name, behind = re.escape(match.group(1)), body[match.end() :]
-            loop = _LOOP.search(behind)
-            # Defined in a loop of its own, it is new in every turn.
-            if loop is None or behind[: loop.start()].count("}") > behind[: loop.start()].count("{"):
-                continue
-            added = re.search(rf"\b{name}\s*(?:\+=|=\s*(?:__hadd|__hfma)\s*\([^;]*\b{name}\b|=\s*{name}\s*\+)",
-                              behind[loop.start() :])  # fmt: skip
-            if added:
-                at = kernel.body_start + match.end() + loop.start() + added.start()
-                yield Hit(text.line(at), f"{match.group(1)!r} adds up in 16 bits")
+    for text in find_texts(source):
+        for kernel in text.kernels:
+            body = text.code[kernel.body_start : kernel.body_end]
+            for match in _SMALL.finditer(body):
+                name, behind = re.escape(match.group(1)), body[match.end() :]
+                loop = _LOOP.search(behind)
+                # Defined in a loop of its own, it is new in every turn.
+                if loop is None or behind[: loop.start()].count("}") > behind[: loop.start()].count("{"):
+                    continue
+                added = re.search(rf"\b{name}\s*(?:\+=|=\s*(?:__hadd|__hfma)\s*\([^;]*\b{name}\b|=\s*{name}\s*\+)",
+                                  behind[loop.start() :])  # fmt: skip
+                if added:
+                    at = kernel.body_start + match.end() + loop.start() + added.start()
+                    yield Hit(text.line(at), f"{match.group(1)!r} adds up in 16 bits")
 
 
-RULE = TextRule("KH103", "half-accumulator", "warn", check, __doc__)
+RULE = Rule("KH103", "half-accumulator", "warn", check, __doc__, languages=("python", "hip"))

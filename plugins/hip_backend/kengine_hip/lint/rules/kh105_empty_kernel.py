@@ -15,26 +15,19 @@ Use instead:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from kengine.lint.rule import Context, Hit
-
-from kengine_hip.lint.text import DeviceText, TextRule
-
-_WRITES = re.compile(r"\]\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)|\*\s*\(?[\w.>-]+[^=;]*\)?\s*=(?!=)|->\s*\w+\s*[-+*/]?=(?!=)"
-                     r"|\]\s*(?:\.\w+\s*[-+*/]?=(?!=)|\+\+|--)|\b(?:unsafeA|a)tomic\w+|__hip_atomic|\b\w*(?:store|write|"
-                     r"copy|set)\w*\s*[(<]", re.IGNORECASE)  # fmt: skip
+from kengine.lint.cpp.sources import find_native
+from kengine.lint.cpp.strength import writes
+from kengine.lint.rule import Context, Hit, Rule
+from kengine.lint.source import SourceTree
 
 
-def check(text: DeviceText, context: Context) -> Iterator[Hit]:
+def check(source: SourceTree, context: Context) -> Iterator[Hit]:
     """Look at the body of every kernel; one that calls functions of the file may write through them."""
-    own = set(re.findall(r"__device__[^;{}()]*?\b(\w+)\s*\(", text.code))
-    for kernel in text.kernels:
-        body = text.code[kernel.body_start : kernel.body_end]
-        calls = set(re.findall(r"\b(\w+)\s*(?:<[^;<>]*>)?\s*\(", body))
-        if not _WRITES.search(body) and not calls & own:
-            yield Hit(text.first + kernel.line - 1, f"kernel {kernel.name!r} writes nothing")
+    for cpp, kernel in find_native(source).kernels:
+        if not writes(cpp.unit, kernel):
+            yield cpp.hit(kernel.head, f"kernel {kernel.name!r} writes nothing")
 
 
-RULE = TextRule("KH105", "empty-kernel", "warn", check, __doc__)
+RULE = Rule("KH105", "empty-kernel", "warn", check, __doc__, languages=("python", "hip"))
