@@ -137,7 +137,9 @@ def make_samples(rows: int) -> Iterator[Sample]:
     draw, number = random.Random(rows), 0
     for copies in range(COPIES):
         for family in range(families):
-            task = Task(f"t{family}", "function", f"def reference(x):\n    return x + {family}\n") if family % 2 else None
+            task = (
+                Task(f"t{family}", "function", f"def reference(x):\n    return x + {family}\n") if family % 2 else None
+            )
             for shape in SHAPES:
                 code = copy(write(family, shape), draw, copies)
                 files = (SourceFile("candidate.py", code),)

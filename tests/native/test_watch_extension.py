@@ -48,6 +48,17 @@ torch::Tensor by_hand(torch::Tensor x, torch::Tensor w) {
   scale<<<1, 64>>>(y.data_ptr<float>(), z.data_ptr<float>(), 1.0f, z.numel());
   return z;
 }
+#define DEFINE(NAME, EXPRESSION) \\
+  __global__ void NAME(const float* x, float* y, int n) { int i = threadIdx.x; if (i < n) y[i] = EXPRESSION; }
+DEFINE(negate_kernel, -x[i])
+torch::Tensor pointed(torch::Tensor x, torch::Tensor w) {
+  auto y = torch::empty_like(x), z = torch::empty_like(x);
+  auto kernel = &shift<float>;
+  kernel<<<1, 64>>>(x.data_ptr<float>(), y.data_ptr<float>(), y.numel());
+  void (*other)(const float*, float*, int) = negate_kernel;
+  other<<<1, 64>>>(y.data_ptr<float>(), z.data_ptr<float>(), y.numel());
+  return z;
+}
 torch::Tensor threaded(torch::Tensor x, torch::Tensor w) {
   auto y = torch::empty_like(x);
   auto *p = x.data_ptr<float>(), *q = y.data_ptr<float>();
@@ -56,7 +67,7 @@ torch::Tensor threaded(torch::Tensor x, torch::Tensor w) {
   return y;
 }
 """
-NAMES = ["honest", "delegated", "by_hand", "threaded"]
+NAMES = ["honest", "delegated", "by_hand", "pointed", "threaded"]
 CPP = "\\n".join(f"torch::Tensor {name}(torch::Tensor x, torch::Tensor w);" for name in NAMES)
 MODULE = load_inline("watched_extension", CPP, CUDA, functions=NAMES)
 
@@ -100,6 +111,13 @@ def test_a_launch_from_a_thread_of_cpp_is_counted_but_not_followed(session: Any)
     assert seen.kernels == {} and seen.origins == [(False, False, True)]
 
 
+def test_a_launch_by_way_of_a_variable_has_the_name_of_its_kernel(session: Any) -> None:
+    seen = look(session, "pointed")
+    assert torch.equal(seen.value, -(X + 1))
+    assert [launch.kernel for launch in seen.outputs.launches] == ["shift<float>", "negate_kernel"]
+    assert seen.origins == [(True, True, False)]
+
+
 class Names(TorchDispatchMode):
     """Names of the operators that pass the dispatcher of this thread."""
 
@@ -124,6 +142,6 @@ def test_an_extension_says_what_it_calls(session: Any) -> None:
     from kengine.native.definitions import describe
 
     details = describe([], loaded.driver.extensions, loaded.mapped, loaded.workdir)
-    assert details["defined"] == ("scale", "shift")
+    assert details["defined"] == ("scale", "shift", "negate_kernel")
     assert details["operators"] == ("at::empty_like", "at::matmul", "at::mm", "at::softmax", "std::thread")
     assert details["libraries"] == ()

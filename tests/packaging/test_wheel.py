@@ -27,6 +27,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     junk = shutil.ignore_patterns("__pycache__", "*.pyc", "*.so")
     for name in ("core", "plugins"):
         shutil.copytree(ROOT / name, source / name, ignore=junk)
+    shutil.copytree(ROOT / "tests" / "integrity" / "corpus", source / "tests" / "integrity" / "corpus", ignore=junk)
     out = tmp_path_factory.mktemp("dist")
     done = subprocess.run(
         [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), str(source)],

@@ -19,20 +19,30 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Dedup:
     """[dedup]: near: also join code that is similar, not only what is equal once names, comments, layout and literals
-    are left out. threshold: Jaccard similarity of shingles from which on code counts as similar.
+    are left out. threshold: Jaccard similarity of shingles from which on code of one task counts as similar.
 
-    across_tasks: compare samples of different tasks too. clusters: file that lists every cluster of more than one
-    sample; "" is `clusters.jsonl` in the run's folder, and none for a stage that stands alone.
+    taskless_threshold: the same for samples without a task in common, whose code must also name the same functions,
+    operators and types. across_tasks: compare samples of different tasks too, in that way.
+
+    clusters: file that lists every cluster of more than one sample; "" is `clusters.jsonl` in the run's folder, and
+    none for a stage that stands alone.
     """
 
     near: bool = True
     threshold: float = 0.8
+    taskless_threshold: float = 0.9
     across_tasks: bool = False
     clusters: str = ""
 
     def __post_init__(self) -> None:
-        if not 0.5 <= self.threshold <= 1.0:
-            raise UsageError(f"threshold: want 0.5 to 1, got {self.threshold:g}")
+        for name in ("threshold", "taskless_threshold"):
+            if not 0.5 <= getattr(self, name) <= 1.0:
+                raise UsageError(f"{name}: want 0.5 to 1, got {getattr(self, name):g}")
+
+    @property
+    def least(self) -> float:
+        """The lowest similarity that counts anywhere."""
+        return min(self.threshold, self.taskless_threshold)
 
 
 def build(section: Dedup, context: Context) -> Stage:
@@ -65,15 +75,18 @@ def find_output(given: str, name: str, context: Context) -> Path | None:
 
 
 def _run(corpus: Corpus, section: Dedup, folder: Path, jobs: int, listed: Path | None) -> Iterator[Outcome]:
+    import numpy as np
+
     from kengine.curate.code.clusters import find_clusters
     from kengine.curate.code.shelf import Shelf
     from kengine.curate.code.sketch import bands_for
     from kengine.curate.dedup_input import fill
     from kengine.curate.dedup_report import write_clusters
 
-    with Shelf(folder, bands_for(section.threshold)[0] if section.near else 0) as shelf:
-        order = fill(shelf, corpus, section, jobs)
-        clusters = find_clusters(shelf, order, section.threshold, section.near)
+    with Shelf(folder, bands_for(section.least)[0] if section.near else 0) as shelf:
+        order, pooled = fill(shelf, corpus, section, jobs)
+        thresholds = np.where(pooled, section.taskless_threshold, section.threshold)
+        clusters = find_clusters(shelf, order, thresholds if section.near else None)
         if listed is not None:
             write_clusters(listed, shelf, clusters, order)
         for n, sample in enumerate(corpus):

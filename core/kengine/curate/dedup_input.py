@@ -9,9 +9,9 @@ from math import exp, log
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kengine.curate.code.bands import mix
+from kengine.curate.code.model import F64, I64, Flags
 from kengine.curate.code.tasks import digest_task
 from kengine.curate.code.tokens import Files
 from kengine.curate.code.workers import BATCH, sketch_all
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 _WORST = 1e300
 
 
-def fill(shelf: Shelf, corpus: Iterable[Sample], section: Dedup, jobs: int) -> NDArray[np.int64]:
-    """Sketch all samples onto the shelf; gives their places, best first."""
+def fill(shelf: Shelf, corpus: Iterable[Sample], section: Dedup, jobs: int) -> tuple[I64, Flags]:
+    """Sketch all samples onto the shelf; gives their places, best first, and which are compared whatever their task."""
     waiting: deque[_Batch] = deque()
-    scores: list[NDArray[np.float64]] = []
+    scores: list[F64] = []
 
     def feed() -> Iterator[list[Files]]:
         for batch in _batches(corpus, section):
             waiting.append(batch)
             yield batch.files
 
-    count = 0
-    for sketches in sketch_all(feed(), section.threshold, jobs):
+    count, pools = 0, list[Flags]()
+    for sketches in sketch_all(feed(), section.least if section.near else None, jobs):
         batch = waiting.popleft()
         size = len(batch.names)
         groups = np.array(batch.groups, dtype=np.uint64)
@@ -46,11 +46,12 @@ def fill(shelf: Shelf, corpus: Iterable[Sample], section: Dedup, jobs: int) -> N
         digests[empty] = np.stack([np.arange(count, count + size), np.zeros(size)], 1)[empty]
         shelf.add(sketches, groups, batch.names)
         scores.append(np.array(batch.scores, dtype=np.float64))
+        pools.append(pooled)
         count += size
     shelf.finish()
     if not scores:
-        return np.empty(0, np.int64)
-    return np.lexsort(np.concatenate(scores).T[::-1])
+        return np.empty(0, np.int64), np.empty(0, np.bool_)
+    return np.lexsort(np.concatenate(scores).T[::-1]), np.concatenate(pools)
 
 
 def files_of(sample: Sample) -> list[tuple[str, str]]:

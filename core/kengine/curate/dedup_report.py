@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kengine.curate.code.model import I64
 from kengine.errors import InfraError, UsageError
 
 if TYPE_CHECKING:
@@ -19,9 +19,9 @@ SCHEMA = "kengine.cluster/1"
 """Schema of a line."""
 
 
-def write_clusters(path: Path, shelf: Shelf, clusters: Clusters, order: NDArray[np.int64]) -> None:
+def write_clusters(path: Path, shelf: Shelf, clusters: Clusters, order: I64) -> None:
     """Write the clusters, largest first, members best first. Raises UsageError, or InfraError when the disk is full."""
-    rank = np.empty(len(order), np.int64)
+    rank: I64 = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     several = np.flatnonzero(clusters.sizes[clusters.representative] > 1)
     to = clusters.representative[several]
@@ -43,7 +43,11 @@ def write_clusters(path: Path, shelf: Shelf, clusters: Clusters, order: NDArray[
                 members = (int(n) for n in several[at : at + size] if n != kept)
                 for number, n in enumerate(members):
                     how = "exact" if clusters.exact[n] else "near"
-                    member = {"uid": shelf.name_of(n), "how": how, "similarity": round(float(clusters.similarity[n]), 4)}
+                    member = {
+                        "uid": shelf.name_of(n),
+                        "how": how,
+                        "similarity": round(float(clusters.similarity[n]), 4),
+                    }
                     file.write(f"{', ' if number else ''}{json.dumps(member)}")
                 file.write("]}\n")
                 at += size

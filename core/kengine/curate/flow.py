@@ -27,7 +27,7 @@ def run(stages: Sequence[Stage], placed: Iterator[Placed], ledger: Ledger) -> It
 def source(stage: Stage, start: int, ledger: Ledger) -> Iterator[Placed]:
     """The outcomes of a source with their positions; `start` of them are in the store already."""
     for position, outcome in enumerate(stage.run(start), start + 1):
-        yield position, _count(stage, ledger, position, (outcome,))[0]
+        yield position, count(stage, ledger, position, (outcome,))[0]
 
 
 def whole(stage: Stage, outcomes: Iterable[Outcome], entered: int, ledger: Ledger) -> Iterator[Outcome]:
@@ -48,7 +48,7 @@ def _rows(stage: Stage, placed: Iterator[Placed], ledger: Ledger) -> Iterator[Pl
         if isinstance(outcome, Loss):
             yield position, outcome
             continue
-        for each in _count(stage, ledger, position, tuple(stage.run(outcome))):
+        for each in count(stage, ledger, position, tuple(stage.run(outcome))):
             yield position, each
 
 
@@ -69,7 +69,7 @@ def _stream(stage: Stage, placed: Iterator[Placed], ledger: Ledger) -> Iterator[
         if not waiting:
             raise Unaccounted(f"stage {stage.name}: gave more results than it took samples in")
         position, _ = waiting.popleft()
-        for each in _count(stage, ledger, position, tuple(result)):
+        for each in count(stage, ledger, position, tuple(result)):
             yield position, each
     for position, loss in waiting:
         if loss is None:
@@ -77,7 +77,8 @@ def _stream(stage: Stage, placed: Iterator[Placed], ledger: Ledger) -> Iterator[
         yield position, loss
 
 
-def _count(stage: Stage, ledger: Ledger, position: int, outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
+def count(stage: Stage, ledger: Ledger, position: int, outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
+    """Note what a stage made of one sample; its losses with the stage's name."""
     if len(outcomes) == 1 and isinstance(outcomes[0], Sample):
         ledger.note(stage.name, position, 1, 1, _NONE, stage.adds)
         return outcomes

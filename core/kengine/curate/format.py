@@ -58,11 +58,14 @@ class Loader:
 
     certainty: how many names that tell formats apart were recognised; the highest offer wins. A sample's uid and
     source are filled in later; its origin (`file:row`, unique within the source) is the loader's to give.
+    split(wanted): where rows can be passed over cheaply, as `read`, with None for each outcome whose 0-based number is
+    not wanted.
     """
 
     format: str
     certainty: int
     read: Callable[[], Iterator[Outcome]]
+    split: Callable[[Callable[[int], bool]], Iterator[Outcome | None]] | None = None
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,11 @@ class Funnel:
         step.added += surplus
         step.lost.update(lost)
 
+    def merge(self, other: Funnel) -> None:
+        """Add the counts of a further part of the same stages' work."""
+        for step in other.steps.values():
+            self.record(step.stage, step.entered, step.left, step.lost, step.added > 0)
+
     def check(self) -> None:
         """Raise Unaccounted unless every step adds up and each begins with what the one before it let through."""
         before: Step | None = None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -32,7 +33,17 @@ def build(section: Load, context: Context) -> Stage:
         every = (outcome for each in opened for outcome in each.read(section))
         return islice(every, start, None)
 
-    return Stage("load", "source", run)
+    def split(wanted: Callable[[int], bool]) -> Iterator[Outcome | None]:
+        before = 0
+        for each in opened:
+            count = 0
+            for outcome in each.read_some(section, partial(_beyond, wanted, before)):
+                count += 1
+                yield outcome
+            before += count
+
+    splits = all(each.loader.split is not None for each in opened)
+    return Stage("load", "source", run, split=split if splits else None, size=sum(_size(each.path) for each in opened))
 
 
 def load(sources: Sequence[Source], base: Path, section: Load | None = None) -> Iterator[Outcome]:
@@ -57,6 +68,14 @@ class Opened:
             if self.source.limit is not None and number >= self.source.limit:
                 return
             yield self._complete(outcome, section)
+
+    def read_some(self, section: Load, wanted: Callable[[int], bool]) -> Iterator[Outcome | None]:
+        """As `read`, with None for outcomes whose 0-based number is not wanted."""
+        assert self.loader.split is not None
+        for number, outcome in enumerate(self.loader.split(wanted)):
+            if self.source.limit is not None and number >= self.source.limit:
+                return
+            yield None if outcome is None else self._complete(outcome, section)
 
     def _complete(self, outcome: Outcome, section: Load) -> Outcome:
         name = self.source.name
@@ -113,6 +132,15 @@ def _check_unchanged(opened: Iterable[Opened], context: Context) -> None:
                 f"source {each.source.name}: {each.path} has changed since the run in {context.folder} began, "
                 "and that run is not done with it; --fresh begins anew"
             )
+
+
+def _beyond(wanted: Callable[[int], bool], before: int, number: int) -> bool:
+    return wanted(before + number)
+
+
+def _size(path: Path) -> int:
+    files = [path] if path.is_file() else (p for p in path.rglob("*") if p.is_file())
+    return sum(f.stat().st_size for f in files)
 
 
 def _state(path: Path) -> str:

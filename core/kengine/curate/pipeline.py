@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from kengine.curate import flow
+from kengine.curate import flow, shares
 from kengine.curate.funnel import Funnel, Ledger
 from kengine.curate.record import Loss, Sample
 from kengine.curate.settings import STAGES, Settings
 from kengine.curate.stage import Context, Stage
-from kengine.curate.store import Segment, Store, describe
+from kengine.curate.store import LossColumns, Segment, Store, describe
 from kengine.errors import UsageError
 
 COMMIT_ROWS = 2000
@@ -95,7 +95,10 @@ def _run(stages: list[Stage], context: Context, store: Store, watch: Watch) -> R
             segment = store.segment(n)
             begun = time.perf_counter()
             if not segment.done:
-                _pass(group, last, segment, watch)
+                if last is None and shares.can_share(group, context.jobs):
+                    _shared_pass(group, segment, context.jobs, watch)
+                else:
+                    _pass(group, last, segment, watch)
             seconds[" ".join(s.name for s in group)] = time.perf_counter() - begun
             if last is not None and not context.settings.keep_stages:
                 store.forget(last.n)
@@ -131,6 +134,29 @@ def _pass(group: list[Stage], before: Segment | None, segment: Segment, watch: W
         write.add(outcome)
     write.finish(total)
     watch(names, segment.position, total)
+
+
+def _shared_pass(group: list[Stage], segment: Segment, jobs: int, watch: Watch) -> None:
+    """The first pass with several processes, which read and encode; what they made is committed here."""
+    names, funnel = " ".join(s.name for s in group), segment.steps()
+    for stage in group:
+        funnel[stage.name]
+    texts: list[tuple[str, bytes]] = []
+    tasks: list[tuple[str, str]] = []
+    losses: list[LossColumns] = []
+    position, since = segment.position, time.monotonic()
+    for made in shares.share(group, position, jobs):
+        position = made.position
+        texts += made.samples
+        tasks += made.tasks
+        losses += made.losses
+        funnel.merge(made.funnel)
+        if len(texts) + len(losses) >= COMMIT_ROWS or time.monotonic() - since > COMMIT_S:
+            segment.commit_texts(texts, tasks, losses, position, funnel, done=False)
+            texts, tasks, losses, since = [], [], [], time.monotonic()
+            watch(names, position, 0)
+    segment.commit_texts(texts, tasks, losses, position, funnel, done=True)
+    watch(names, position, 0)
 
 
 def _placed(group: list[Stage], before: Segment | None, segment: Segment, ledger: Ledger) -> Iterator[flow.Placed]:

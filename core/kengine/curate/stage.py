@@ -62,6 +62,8 @@ class Stage:
     sink    run(corpus: Corpus, funnel: Funnel, losses: Iterable[Loss]) -> None; writes files, changes no sample
 
     adds: it may yield more outcomes than it took samples in. close: called once, whatever happened.
+    split, size: of a source that several processes may read together, and how many bytes it has to read.
+    split(wanted) gives what run(0) gives, but may give None for an outcome whose 0-based number is not wanted.
     """
 
     name: str
@@ -69,6 +71,8 @@ class Stage:
     run: Callable[..., Any]
     adds: bool = False
     close: Callable[[], None] = lambda: None
+    split: Callable[[Callable[[int], bool]], Iterator[Outcome | None]] | None = None
+    size: int = 0
 
 
 RowRun = Callable[[Sample], Iterable[Outcome]]

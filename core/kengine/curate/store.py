@@ -13,8 +13,10 @@ import json
 import os
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 from kengine import codec
 from kengine.curate import rows
@@ -46,15 +48,25 @@ class Store:
             folder.mkdir(parents=True, exist_ok=True)
             self._lock = _take_lock(folder)
             self._db = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
+            # rows of a few kilobytes fit into a page, and need no chain of them
+            self._db.execute("PRAGMA page_size=16384")
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=NORMAL")
             self._db.execute("PRAGMA cache_size=-65536")
-            self._db.execute("PRAGMA wal_autocheckpoint=8000")
+            self._db.execute("PRAGMA wal_autocheckpoint=2000")
             self._db.executescript(_TABLES)
         except (OSError, sqlite3.Error) as error:
             raise UsageError(f"{folder}: cannot keep a run there: {error}") from error
         self._tasks: OrderedDict[str, Task] = OrderedDict()
         self._digests: OrderedDict[int, tuple[Task, str]] = OrderedDict()
+
+    @classmethod
+    def over(cls, database: sqlite3.Connection, path: Path) -> Store:
+        """A store that only reads, over a connection that is open; it holds no folder."""
+        made = cls.__new__(cls)
+        made.path, made._db, made._lock = path, database, -1
+        made._tasks, made._digests = OrderedDict(), OrderedDict()
+        return made
 
     def close(self) -> None:
         """Close the file and let go of the folder."""
@@ -184,6 +196,15 @@ class Segment:
             for number in wanted:
                 yield rows.decode(found[number], self.store.find_task)
 
+    @contextmanager
+    def reopen(self) -> Iterator[Segment]:
+        """The same samples through a connection of one's own, to read in another process."""
+        database = sqlite3.connect(f"file:{quote(str(self.store.path))}?mode=ro", uri=True, timeout=30)
+        try:
+            yield Segment(Store.over(database, self.store.path), self.n)
+        finally:
+            database.close()
+
     def is_single_group(self) -> bool:
         """Whether all samples are of one group."""
         low, high = self._db.execute(f"SELECT min(grp), max(grp) FROM segment_{self.n}").fetchone()
@@ -208,22 +229,44 @@ class Segment:
 
     def commit(self, samples: list[Sample], losses: list[Loss], position: int, funnel: Funnel, done: bool) -> None:
         """Write what a part of the input gave, in one transaction. Raises InfraError when the disk is full."""
+        put = self.store.put_task
+        self._write(
+            lambda: [(s.group, rows.encode(s, put(s.task) if s.task is not None else "")) for s in samples],
+            [loss_columns(x) for x in losses], position, funnel, done,
+        )  # fmt: skip
+
+    def commit_texts(
+        self, texts: list[tuple[str, bytes]], tasks: list[tuple[str, str]], losses: list[LossColumns], position: int,
+        funnel: Funnel, done: bool,
+    ) -> None:  # fmt: skip
+        """As `commit`, for samples (group and text) that are encoded already, with their tasks (digest and text)."""
+
+        def put() -> list[tuple[str, bytes]]:
+            self._db.executemany("INSERT OR IGNORE INTO tasks VALUES (?, ?)", tasks)
+            return texts
+
+        self._write(put, losses, position, funnel, done)
+
+    def _write(
+        self, samples: Callable[[], list[tuple[str, bytes]]], losses: list[LossColumns], position: int, funnel: Funnel,
+        done: bool,
+    ) -> None:  # fmt: skip
         with _disk(self.store.path):
             self._db.execute("BEGIN IMMEDIATE")
             try:
-                texts = [
-                    (self.rows + i, s.group, rows.encode(s, self.store.put_task(s.task) if s.task is not None else ""))
-                    for i, s in enumerate(samples, 1)
-                ]
-                self._db.executemany(f"INSERT INTO segment_{self.n} VALUES (?, ?, ?)", texts)
+                texts = samples()
+                self._db.executemany(
+                    f"INSERT INTO segment_{self.n} VALUES (?, ?, ?)",
+                    [(n, group, text) for n, (group, text) in enumerate(texts, self.rows + 1)],
+                )
                 self._db.executemany(
                     "INSERT INTO losses (segment, stage, uid, reason, detail, grp, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    [(self.n, x.stage, x.uid, x.reason, x.detail, x.group, rows.encode_loss(x)) for x in losses],
+                    [(self.n, *columns) for columns in losses],
                 )
                 self._db.execute("INSERT OR REPLACE INTO funnel VALUES (?, ?)", (self.n, json.dumps(funnel.to_json())))
                 self._db.execute(
                     "UPDATE segments SET position = ?, rows = ?, done = ? WHERE n = ?",
-                    (position, self.rows + len(samples), int(done), self.n),
+                    (position, self.rows + len(texts), int(done), self.n),
                 )
                 self._db.execute("COMMIT")
             except BaseException:
@@ -233,7 +276,16 @@ class Segment:
                 self.store._tasks.clear()
                 self.store._digests.clear()
                 raise
-        self.position, self.rows, self.done = position, self.rows + len(samples), done
+        self.position, self.rows, self.done = position, self.rows + len(texts), done
+
+
+LossColumns = tuple[str, str, str, str, str, bytes]
+"""A loss as the store keeps it: stage, uid, reason, detail, group, body."""
+
+
+def loss_columns(loss: Loss) -> LossColumns:
+    """A loss as the store keeps it."""
+    return loss.stage, loss.uid, loss.reason, loss.detail, loss.group, rows.encode_loss(loss)
 
 
 class _disk:

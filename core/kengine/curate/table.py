@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Union, cast
@@ -21,8 +21,11 @@ _CHUNK = 1 << 20
 _MAX_LINE = 64 << 20
 
 
-def read(path: Path) -> Iterator[tuple[int, Union[Row, Broken]]]:
+def read(path: Path, wanted: Callable[[int], bool] | None = None) -> Iterator[tuple[int, Union[Row, Broken, None]]]:
     """Rows with their 1-based number (the line, in a file of lines), or why a row is broken.
+
+    wanted: in a file of lines a row whose 0-based number, counted without empty lines, is not wanted is not parsed, and
+    given as None.
 
     Raises UsageError, naming the file, when the file as a whole cannot be read.
     """
@@ -40,7 +43,7 @@ def read(path: Path) -> Iterator[tuple[int, Union[Row, Broken]]]:
             elif single and not _is_lines(begin):
                 yield from _document(file, path)
             else:
-                yield from _lines(file)
+                yield from _lines(file, wanted)
     except FileNotFoundError:
         raise UsageError(f"{path}: no such file") from None
     except (OSError, EOFError) as error:
@@ -70,8 +73,10 @@ def _is_lines(begin: bytes) -> bool:
         return False
 
 
-def _lines(file: IO[bytes]) -> Iterator[tuple[int, Union[Row, Broken]]]:
-    number = 0
+def _lines(
+    file: IO[bytes], wanted: Callable[[int], bool] | None = None
+) -> Iterator[tuple[int, Union[Row, Broken, None]]]:
+    number, rows = 0, -1
     while True:
         line = file.readline(_MAX_LINE)
         if not line:
@@ -80,9 +85,11 @@ def _lines(file: IO[bytes]) -> Iterator[tuple[int, Union[Row, Broken]]]:
         if len(line) == _MAX_LINE and not line.endswith(b"\n"):
             while line and not line.endswith(b"\n"):
                 line = file.readline(_MAX_LINE)
+            rows += 1
             yield number, f"a line of more than {_MAX_LINE >> 20} MiB"
-        elif line.strip():
-            yield number, _parse(line)
+        elif not line.isspace():
+            rows += 1
+            yield number, _parse(line) if wanted is None or wanted(rows) else None
 
 
 def _parse(line: bytes) -> Union[Row, Broken]:

@@ -1,8 +1,17 @@
-"""The kernel's own books on a runner: its processes, its threads, and how long each has worked."""
+"""The kernel's own books on a runner: its processes, its threads, what each does and how long it has worked."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Thread:
+    """One thread at one moment: nanoseconds that it has worked, and whether it works or waits for a processor to."""
+
+    worked_ns: int
+    runnable: bool
 
 
 def find_processes(root: int) -> frozenset[int]:
@@ -10,15 +19,17 @@ def find_processes(root: int) -> frozenset[int]:
     return frozenset(pid for pid, _ in read_account(root))
 
 
-def read_account(root: int) -> dict[tuple[int, int], int]:
-    """Nanoseconds of processor time of every thread of a process and its descendants, by process and thread."""
-    result: dict[tuple[int, int], int] = {}
+def read_account(root: int) -> dict[tuple[int, int], Thread]:
+    """Every thread of a process and of its descendants, by process and thread number."""
+    result: dict[tuple[int, int], Thread] = {}
     todo = [root]
     while todo:
         pid = todo.pop()
         for task in _listed(Path(f"/proc/{pid}/task")):
             try:
-                result[pid, int(task.name)] = int((task / "schedstat").read_text().split()[0])
+                state = (task / "stat").read_text().rpartition(")")[2].split()[0]
+                worked = int((task / "schedstat").read_text().split()[0])
+                result[pid, int(task.name)] = Thread(worked, state == "R")
                 todo += [int(child) for child in (task / "children").read_text().split()]
             except (OSError, ValueError, IndexError):
                 continue

@@ -86,5 +86,3 @@ def start(job: Job, crew: Crew, judge: Judge, task: OpenTask) -> Companions:
     known = {info.target: info for info in job.backend.targets()}
     infos = [known[t] for t in job.compile_for if t in known and t != job.info.target]
     return Companions(job, crew, judge, task, tuple(i for i in infos if Capability.compile in i.capabilities))
-
-

@@ -163,7 +163,7 @@ class Engine:
         if wanted and wanted != self.info.device and self.plan.check:
             raise TargetUnavailable(
                 f"task {item.task.name} needs a device ({wanted}), and {self.info.target} works on {self.info.device}; "
-                f"choose a target with such a device, or take device = \"{wanted}\" out of the task's block"
+                f'choose a target with such a device, or take device = "{wanted}" out of the task\'s block'
             )
         return Job(item.candidate, item.task, self.info, self.backend, self.plan, self.salt, self.compile_for)
 

@@ -49,7 +49,12 @@ def run(job: Job, crew: Crew, device: Device) -> Verdict:
             judge = crew.judge(job.info, job.task, job.backend)
         with job.stage("open"):
             task = judge.open(
-                job.task, job.salt, job.info.device, job.plan.cases, job.plan.screen, job.backend.comparers(),
+                job.task,
+                job.salt,
+                job.info.device,
+                job.plan.cases,
+                job.plan.screen,
+                job.backend.comparers(),
                 job.info.chip_error,
             )
         job.durations_ns["reference"] = task.elapsed_ns

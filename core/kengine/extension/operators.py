@@ -19,7 +19,8 @@ def find(name: str) -> Any:
 
 
 def retry(name: str, args: tuple[Any, ...], keywords: dict[str, Any], error: Any) -> Any:
-    """Call an operator whose plain call failed: some parameters are positional in C++ and keywords in Python.
+    """Call an operator whose plain call failed: some parameters are positional in C++ and keywords in Python, and one
+    integer serves for a list of them in C++.
 
     Raises the plain call's own error when no overload takes the arguments in this order either.
     """
@@ -29,10 +30,12 @@ def retry(name: str, args: tuple[Any, ...], keywords: dict[str, Any], error: Any
     for overload in packet.overloads() if packet is not None else ():
         operator = getattr(packet, overload)
         parameters = [a for a in operator._schema.arguments if a.name not in _OPTIONS and not a.is_out]
-        if len(args) > len(parameters) or not any(p.kwarg_only for p in parameters[: len(args)]):
+        given = [(p, _listed(p, v)) for p, v in zip(parameters, args)]
+        changed = any(p.kwarg_only or made is not v for (p, made), v in zip(given, args))
+        if len(args) > len(parameters) or not changed:
             continue
-        positional = [v for p, v in zip(parameters, args) if not p.kwarg_only]
-        named = {p.name: v for p, v in zip(parameters, args) if p.kwarg_only}
+        positional = [v for p, v in given if not p.kwarg_only]
+        named = {p.name: v for p, v in given if p.kwarg_only}
         try:
             return operator(*positional, **named, **keywords)
         except (TypeError, RuntimeError):
@@ -40,6 +43,15 @@ def retry(name: str, args: tuple[Any, ...], keywords: dict[str, Any], error: Any
     if isinstance(error, BaseException):
         raise error
     raise RuntimeError(f"torch has no operator {name} for these arguments")
+
+
+def _listed(parameter: Any, value: Any) -> Any:
+    """A list for a parameter that takes integers, where one integer is given; else the value itself."""
+    if isinstance(value, bool) or not isinstance(value, int) or parameter.type.kind() != "ListType":
+        return value
+    if parameter.type.getElementType().kind() not in ("IntType", "SymIntType"):
+        return value
+    return [value] * (parameter.N or 1)
 
 
 def describe(args: tuple[Any, ...], keywords: dict[str, Any] | None) -> str:

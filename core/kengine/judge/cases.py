@@ -13,6 +13,7 @@ DEFAULTS = (
     Case("draw1", draw=1),
     Case("large", values="large"),
     Case("tiny", values="tiny"),
+    Case("binary", values="binary"),
     Case("zeros", values="zeros"),
     Case("draw2", draw=2),
 )

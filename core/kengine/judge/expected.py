@@ -13,13 +13,14 @@ import numpy as np
 
 from kengine.array import ITEMSIZE, contiguous_strides
 from kengine.errors import InfraError, TaskError
-from kengine.judge import arena, reference, transforms
+from kengine.judge import arena, reference, scaling, transforms
 from kengine.judge.leaves import dtype_name, element_strides, is_array, is_torch, map_leaves, shape_of
 from kengine.judge.module import TaskModule
 from kengine.judge.packing import Packed, leaves
 from kengine.judge.reference import Answer
 from kengine.judge.structure import Form
 from kengine.judge.tolerance import (
+    OUTLIER_STEPS,
     SMALL_STEPS,
     UNIT_ROUNDOFF,
     allowed_error,
@@ -29,11 +30,13 @@ from kengine.judge.tolerance import (
     root_mean_square,
     sensitivities,
 )
-from kengine.model import TensorSpec, Tolerance
+from kengine.model import TensorSpec, Tolerance, ValueClass
 
 MOVES = 3
 """Runs on moved inputs that sensitivity is measured with; fewer for a reference that takes long."""
 _SLOW_NS = 1_000_000_000
+WHOLE_ERROR = 0.25
+"""Error that a whole number may have: room for a transform's fractions, none for a term that is left out."""
 LOST = 0.05
 """Relative RMS error of the honest answer beyond which the exact one says nothing about it."""
 
@@ -45,7 +48,7 @@ class ExpectedArray:
     Where no value is special, honest is not kept, and the others are float32 if the output is no wider. All are numpy
     arrays on the host and torch tensors on a device; a scalar has the shape (1,) here, because numpy turns arrays
     without dimensions into something else. special: some value is not finite. differs: honest and exact are too far
-    apart to be one function.
+    apart to be one function. whole: honest and exact are the same whole numbers, in a case of binary inputs.
     """
 
     form: Form
@@ -54,6 +57,7 @@ class ExpectedArray:
     allowed: Any
     special: bool
     differs: bool = False
+    whole: bool = False
 
     @property
     def nbytes(self) -> int:
@@ -72,7 +76,8 @@ class Expected:
     """All outputs of one case: nested values with a `Form` for each array, and the arrays depth first.
 
     elapsed_ns: what the reference and its variations took. notes: what a reader of the verdict should know.
-    result: what the reference returned, kept for a task that turns a kernel's answer into it.
+    result: what the reference returned, kept for a task that turns a kernel's answer into it. whole: every value is a
+    whole number that the task's own precision holds, and exactness is asked for.
     """
 
     structure: list[Any]
@@ -81,6 +86,7 @@ class Expected:
     notes: tuple[str, ...] = ()
     native: bool = False
     result: Any = None
+    whole: bool = False
 
     @property
     def held(self) -> int:
@@ -97,12 +103,12 @@ def compute(
     seed: int,
     device: str,
     least_size: Sequence[float] = (),
-    tiny: bool = False,
+    values: ValueClass = "drawn",
 ) -> Expected:
     """Run the reference on private copies of the inputs and prepare the comparison.
 
-    least_size: for each output the magnitude of the answer to the task's own draw, for a case of zeros or (`tiny`) of
-    tiny values. Raises TaskError when the reference raises, returns no array, or writes an input that it does not
+    least_size: for each output the magnitude of the answer to the task's own draw, for a case of zeros or of tiny
+    values. values: the class of the inputs' values. Raises TaskError when the reference raises, returns no array, or writes an input that it does not
     declare.
     """
     begun = time.perf_counter_ns()
@@ -113,7 +119,9 @@ def compute(
     _refuse_writes(task, packed, memory, writes)
     reference.check_answer(task, honest)
     exact, note = _exact(module, packed, model, writes, seed, honest)
-    answer = _Preparation(device, tolerance, _input_shapes(packed), list(least_size), tiny)
+    if values == "tiny" and exact is not None and scaling.is_homogeneous(module, packed, model, writes, seed, exact, device):
+        least_size = ()
+    answer = _Preparation(device, tolerance, _input_shapes(packed), list(least_size), values)
     if exact is None:
         outputs = answer.prepare(honest.arrays(), None, ())
     else:
@@ -133,11 +141,20 @@ def compute(
                 "answers are held against its own precision, with doubled floors"
             )
             outputs = answer.prepare(honest.arrays(), None, ())
+    whole = values == "binary" and all(o.whole for o in outputs)
+    if whole:
+        outputs = [demand_whole(o, device) for o in outputs]
     forms = iter([o.form for o in outputs])
     structure = [_form(honest.value, forms), *(_untyped(_form(w, forms)) for w in honest.written)]
     elapsed = time.perf_counter_ns() - begun
     result = honest.value if transforms.find(module, transforms.FROM_KERNEL) else None
-    return Expected(structure, outputs, elapsed, (note,) if note else (), exact is None, result)
+    return Expected(structure, outputs, elapsed, (note,) if note else (), exact is None, result, whole)
+
+
+def demand_whole(output: ExpectedArray, device: str) -> ExpectedArray:
+    """The output with less error allowed than would hide that one term of a sum of whole numbers is missing."""
+    xp = namespace(device)
+    return replace(output, allowed=xp.minimum(output.allowed, WHOLE_ERROR + 0 * output.allowed))
 
 
 def _refuse_noise(task: str, honest: Answer, again: Answer, device: str) -> None:
@@ -228,7 +245,7 @@ class _Preparation:
     tolerance: Tolerance
     shapes: list[tuple[int, ...]]
     least_size: list[float]
-    tiny: bool
+    values: ValueClass
 
     def prepare(self, honest: list[Any], exact: list[Any] | None, moves: Iterable[list[Any]]) -> list[ExpectedArray]:
         """Everything that comparing needs; `exact` is None where only the honest answer is to be had."""
@@ -263,6 +280,7 @@ class _Preparation:
         xp = namespace(self.device)
         e = h if exact is None else exact
         reduction = estimate_reduction(self.shapes, form.spec.shape)
+        tiny = self.values == "tiny"
         with np.errstate(all="ignore"):
             allowed = allowed_error(
                 e,
@@ -273,16 +291,26 @@ class _Preparation:
                 reduction,
                 xp,
                 native=exact is None,
-                least_size=0.0 if self.tiny else least,
-                least_error=SMALL_STEPS * arithmetic_roundoff(name) * least if self.tiny else 0.0,
+                least_size=0.0 if tiny else least,
+                least_error=self._least_error(e, name, least, xp),
             )
             differs = exact is not None and _differs(e, h, sensitivity, UNIT_ROUNDOFF[name], xp)
         special = not bool(xp.isfinite(e).all() and xp.isfinite(h).all())
+        whole = not special and self.values == "binary" and bool((e == h).all() and (e == xp.round(e)).all())
         if special or UNIT_ROUNDOFF[name] < UNIT_ROUNDOFF["float32"]:
-            return ExpectedArray(form, e, h, allowed, special, differs)
+            return ExpectedArray(form, e, h, allowed, special, differs, whole)
         # Rounding the exact values to float32 costs a 64th of what is allowed, and half of the memory.
         narrow = e if name == "complex64" else _single(e, xp)
-        return ExpectedArray(form, narrow, None, _single(allowed, xp), special, differs)
+        return ExpectedArray(form, narrow, None, _single(allowed, xp), special, differs, whole)
+
+    def _least_error(self, exact: Any, name: str, least: float, xp: Any) -> float:
+        if self.values == "tiny":
+            return SMALL_STEPS * arithmetic_roundoff(name) * least
+        if self.values == "outlier":
+            size = xp.abs(exact)
+            usual = root_mean_square(xp.where(xp.isfinite(size), size, xp.zeros_like(size)), xp)
+            return OUTLIER_STEPS * arithmetic_roundoff(name) * usual
+        return 0.0
 
 
 def _differs(exact: Any, honest: Any, sensitivity: Any, u: float, xp: Any) -> bool:

@@ -8,10 +8,12 @@ For an output with exact values e (the reference in float64) and honest values h
                 a relative +-s; at most 1000 times the larger of the row's and the tensor's RMS
     r_i       = |h_i - e_i| / max(size_i, sens_i)
     honest_i  = max(|h_i - e_i|, 2 max(size_i, sens_i) * min(RMS of r in its row, RMS of r in its column))
-    allowed_i = max(storage * size_i, arithmetic * max(size_i, sens_i), honest_factor * honest_i, least)
+    allowed_i = max(storage * size_i, arithmetic * max(size_i, sens_i), inner * sens_i, honest_factor * honest_i, least)
 
     storage    = 3u for float16 and bfloat16, 2u for fp8, where u is the dtype's unit roundoff: one rounding to store,
                  and room for a second one before it
+    inner      = 2u for float16 and bfloat16, else 0: what is summed may itself have been rounded to the dtype (the
+                 weights of an attention, a product before its bias), which shows where it cancels
     least      = 1.5 steps of the subnormal numbers of a narrow dtype, the smallest normal number of a wide one, below
                  which processors may flush to zero; in a case of tiny values at least 4 v of the RMS that the answer
                  has on the task's own draw, since 1 - exp(-x) is an honest way to write a function
@@ -63,6 +65,12 @@ LEAST = {
     "float8_e5m2fnuz": 1.5 * 2.0**-17,
 }
 """Absolute error that every element may have, for each dtype; 2**-1022 where none is listed."""
+
+INNER_STEPS = 2.0
+"""Unit roundoffs of sens that an output of float16 or bfloat16 may be off for roundings in between."""
+
+OUTLIER_STEPS = 8
+"""Unit roundoffs of the RMS of an output that it may be off in a case with an outlier."""
 
 SMALL_STEPS = 4
 """Unit roundoffs of the ordinary magnitude of an output that its answer to tiny inputs may be off."""
@@ -174,7 +182,8 @@ def allowed_error(
     if tolerance.rtol is not None:
         allowed = storage * size
     if sensitivity is not None:
-        allowed = xp.maximum(allowed, arithmetic * sensitivity)
+        inner = INNER_STEPS * UNIT_ROUNDOFF[dtype] if dtype in ("float16", "bfloat16") and tolerance.rtol is None else 0.0
+        allowed = xp.maximum(allowed, max(arithmetic, inner) * sensitivity)
     error = xp.abs(honest - exact)
     error = xp.where(xp.isfinite(error) & finite, error, zero)
     if sensitivity is not None:

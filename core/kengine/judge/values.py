@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
 from typing import Any
@@ -12,27 +13,58 @@ from kengine.judge.inputs import Drawn
 from kengine.judge.leaves import arrays, dtype_name, is_float, is_torch, map_leaves
 from kengine.model import ValueClass
 
-DERIVED: tuple[ValueClass, ...] = ("outlier", "large", "tiny", "zeros")
+DERIVED: tuple[ValueClass, ...] = ("outlier", "large", "tiny", "zeros", "binary")
 """Classes that change the scale of a draw and may therefore leave the domain of a reference."""
 
 _WIDE = {"large": (2.0**10, 2.0**6, 2.0**3), "tiny": (2.0**-10, 2.0**-4), "outlier": (2.0**10, 2.0**5)}
 _NARROW = {"large": (2.0**6, 2.0**3), "tiny": (2.0**-6, 2.0**-3), "outlier": (2.0**6, 2.0**3)}
+_DENSITIES = (0.5, 0.25, 0.125, 0.0625)
+"""Shares of ones among binary inputs: fewer where a sum of so many terms is more than a narrow dtype counts to."""
+_BEYOND_HALF, _BELOW_HALF = 2.0 * 65504.0, 2.0**-15
+"""Twice the largest finite number of float16, and half of its smallest normal one."""
 
 
 def factors(values: ValueClass, drawn: Drawn) -> tuple[float, ...]:
-    """Factors to try for a class, the strongest first; (1.0,) for classes that have none, () without float inputs."""
+    """Factors to try for a class, the strongest first; (1.0,) for classes that have none, () without float inputs.
+
+    The strongest one takes dtypes of a wider range than float16 to where float16 overflows, or has no normal numbers.
+    """
     floats = [a for a in arrays(drawn.args) if is_float(a)]
     if values in DERIVED and not floats:
         return ()
-    narrow = any(dtype_name(a).startswith(("float16", "float8")) for a in floats)
-    return (_NARROW if narrow else _WIDE).get(values, (1.0,))
+    if values == "binary":
+        return _DENSITIES
+    if any(dtype_name(a).startswith(("float16", "float8")) for a in floats):
+        return _NARROW.get(values, (1.0,))
+    known = _WIDE.get(values, (1.0,))
+    if values in ("large", "tiny") and (top := max(map(_top, floats), default=0.0)) > 0:
+        strongest = _power(_BEYOND_HALF / top, math.ceil) if values == "large" else _power(_BELOW_HALF / top, math.floor)
+        stronger = strongest > known[0] if values == "large" else strongest < known[0]
+        return (strongest, *known) if stronger else known
+    return known
+
+
+def _power(factor: float, to: Callable[[float], int]) -> float:
+    return 2.0 ** max(min(to(math.log2(factor)), 40), -40)
+
+
+def _top(array: Any) -> float:
+    """Largest finite magnitude of an array, 0.0 when it has none."""
+    if is_torch(array):
+        import torch
+
+        size = array.detach().to(torch.float64).abs()
+        return float(torch.where(torch.isfinite(size), size, torch.zeros_like(size)).amax()) if size.numel() else 0.0
+    size = np.abs(np.asarray(array, dtype=np.float64))
+    return float(np.where(np.isfinite(size), size, 0.0).max()) if size.size else 0.0
 
 
 def apply_values(drawn: Drawn, values: ValueClass, factor: float, seed: int) -> None:
     """Give the floating-point arguments of a draw another class of values, in place of the draw's arguments.
 
     large, tiny: all times `factor`. zeros: all zero. outlier: one element of each array times `factor`.
-    normal, uniform: fresh values of N(0, 1) or U[0, 1), whatever the task drew. drawn: nothing.
+    normal, uniform: fresh values of N(0, 1) or U[0, 1), whatever the task drew. binary: ones at random places, a share
+    of `factor`, and zeros; parameters too. drawn: nothing.
     """
     if values == "drawn":
         return
@@ -44,8 +76,16 @@ def apply_values(drawn: Drawn, values: ValueClass, factor: float, seed: int) -> 
         "outlier": lambda a: _outlier(a, factor, chooser),
         "normal": lambda a: _random(a, chooser, lambda g, s: g.standard_normal(s)),
         "uniform": lambda a: _random(a, chooser, lambda g, s: g.random(s)),
+        "binary": lambda a: _random(a, chooser, lambda g, s: np.float64(g.random(s) < factor)),
     }
     drawn.args = [map_leaves(lambda a: change[values](a) if is_float(a) else a, v) for v in drawn.args]
+    if values == "binary" and drawn.model is not None and hasattr(drawn.model, "parameters"):
+        import torch
+
+        with torch.no_grad():
+            for parameter in drawn.model.parameters():
+                if parameter.dtype.is_floating_point:
+                    parameter.copy_(change["binary"](parameter.detach()))
 
 
 def _times(array: Any, factor: float) -> Any:

@@ -45,7 +45,7 @@ class Candidate:
         return h.hexdigest()
 
 
-ValueClass = Literal["drawn", "normal", "uniform", "large", "tiny", "zeros", "outlier"]
+ValueClass = Literal["drawn", "normal", "uniform", "large", "tiny", "zeros", "outlier", "binary"]
 Layout = Literal["contiguous", "strided", "offset"]
 
 

@@ -15,19 +15,23 @@ from kengine.simt.lexer import blank
 
 if TYPE_CHECKING:
     from kengine.extension import Extension
+    from kengine.simt import Program
 
 
 def describe(
-    texts: Iterable[str], extensions: Sequence[Extension], before: libraries.Mapped, workdir: Path
-) -> dict[str, JsonValue]:
+    texts: Iterable[str], extensions: Sequence[Extension], before: libraries.Mapped, workdir: Path,
+    generated: Iterable[str] = (),
+) -> dict[str, JsonValue]:  # fmt: skip
     """Details of an artifact: `defined` kernels, `libraries` and `operators` that the candidate leans on.
 
-    texts: device sources. before: what was mapped before the candidate was loaded. Without pyelftools, where a built
+    texts: device sources. generated: names of kernels whose source is made when they are first launched. before: what
+    was mapped before the candidate was loaded. Without pyelftools, where a built
     library cannot be read, `libraries` is not among them.
     """
     sources = [extension.sources for extension in extensions if extension.sources is not None]
     inside = [unit.text for given in sources for unit in given.units if unit.is_device]
-    details: dict[str, JsonValue] = {"defined": find_in([*texts, *inside])}
+    made = [bare_name(name) for e in extensions if e.program for name in e.program.kernels]
+    details: dict[str, JsonValue] = {"defined": tuple(dict.fromkeys([*find_in([*texts, *inside]), *made, *generated]))}
     names, operators = libraries.describe(before, workdir)
     for extension in extensions:
         found = linkage.read(extension.library)
@@ -49,12 +53,31 @@ def find_in(texts: Iterable[str]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for text in dict.fromkeys(texts):
         code = blank(text)
-        kernels = find_kernels(code)
+        kernels = find_kernels(_without_macros(code))
         bodies = [(kernel.body_start, kernel.body_end) for kernel in kernels]
         for kernel in kernels:
             if not _only_launched_inside(code, kernel.name, bodies):
                 found[kernel.name] = None
-    return tuple(name for name in found if "##" not in name)
+    return tuple(found)
+
+
+def name_launch(kernel: str, function: int, programs: Sequence[Program]) -> str:
+    """The name of a kernel that was launched by an expression: its own where that is a variable that holds it.
+
+    function: its address, 0 where it is not known.
+    """
+    named = bare_name(kernel)
+    for program in programs if function else ():
+        symbol = program.function_at(function)
+        if symbol:
+            own = re.sub(r"^.* (?=[\w:]+(?:<|\Z))", "", re.split(r"\((?!anonymous)", linkage.demangle(symbol))[0])
+            return kernel if bare_name(own) == named else own.replace("(anonymous namespace)::", "")
+    return kernel
+
+
+def _without_macros(code: str) -> str:
+    """The text with macros blanked: names of kernels in them may be parameters."""
+    return re.sub(r"^[ \t]*#[ \t]*define\b(?:\\\n|[^\n])*", lambda m: re.sub(r"[^\n]", " ", m[0]), code, flags=re.M)
 
 
 def bare_name(kernel: str) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from kengine.errors import CandidateFault
 from kengine.model import Candidate
-from kengine.native import arguments, cache, faults, observe
+from kengine.native import arguments, cache, definitions, faults, observe
 from kengine.native.driver import Configuration, Dialect, Unit
 from kengine.native.memory import Exposed, Staging, find_arguments
 from kengine.native.options import host_options
@@ -79,12 +79,14 @@ class Emulator:
         if not self.extensions:
             return
         observation = observe.current()
+        programs = [extension.program for extension in self.extensions if extension.program]
         records = self.extensions[0].launches()
+        functions = programs[0].runtime.launched_functions() if programs else []
         self.extensions[0].set_mode("normal")
         observation.launches.clear()
-        for record in records:
+        for record, function in zip(records, functions):
             if record.completed:
-                observation.completed(record.kernel, record.grid)
+                observation.completed(definitions.name_launch(record.kernel, function, programs), record.grid)
                 observation.checked += self.check
                 observation.unchecked += not self.check
 
@@ -232,9 +234,9 @@ class EmulatedModule:
             kept = True
         finally:
             staging.finish(kept)
-            for record in program.launches():
+            for record, function in zip(program.launches(), program.runtime.launched_functions()):
                 if record.completed:
-                    observation.completed(record.kernel, record.grid)
+                    observation.completed(definitions.name_launch(record.kernel, function, [program]), record.grid)
             program.set_mode("normal")
         if check:
             observation.checked += 1

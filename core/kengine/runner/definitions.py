@@ -10,6 +10,7 @@ from kengine.model import Candidate
 if TYPE_CHECKING:
     from kengine.lint.launch import KernelForm
 
+_Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 LARGEST = 1 << 20
 """Characters of a file that is looked at; a larger one counts as defining nothing."""
 
@@ -34,23 +35,31 @@ def find_kernels(candidate: Candidate, form: KernelForm, returns: bool = True) -
 
 
 def _in_file(text: str, tree: ast.Module, form: KernelForm, returns: bool) -> list[str]:
-    from kengine.lint.launch import Kernels
+    from kengine.lint.launch import Kernels, builds_code
     from kengine.lint.source import SourceTree
 
-    kernels = Kernels(SourceTree(text, tree), form)
-    names = {function.name for function in kernels.functions}
+    source = SourceTree(text, tree)
+    if builds_code(source):
+        return []  # what is launched may stand nowhere in the text
+    kernels = Kernels(source, form)
+    plain = {node.name: node for node in source.nodes if isinstance(node, _Function) and node not in kernels.functions}
+    calls = [n for n in source.nodes if isinstance(n, ast.Call) and source.resolve(n.func) & form.makers]
+    made = [plain[name] for call in calls for name in map(_mentioned, call.args) if name in plain]
+    functions = [*kernels.functions, *dict.fromkeys(made)]
+    names = {function.name for function in functions}
+    bodies = kernels.bodies | {n for function in made for s in function.body for n in ast.walk(s)}
     inside: set[str] = set()
     outside: set[str] = set()
-    for node in kernels.source.nodes:
+    for node in source.nodes:
         name = _mentioned(node)
         if name in names:
-            (inside if node in kernels.bodies else outside).add(name)
+            (inside if node in bodies else outside).add(name)
     return [
         function.name
-        for function in kernels.functions
+        for function in functions
         if (function.name in outside or function.name not in inside)
         and (returns or not _gives_value(function))
-        and function not in kernels.bodies
+        and function not in bodies
     ]
 
 

@@ -273,6 +273,13 @@ class Program:
         value, size = self._symbols[name]
         return base - self._symbols["simt_module"][0] + value, size
 
+    def function_at(self, address: int) -> str:
+        """The function at an address, C++ functions by their mangled name; "" for one of another library."""
+        if self._symbols is None:
+            self._symbols = read_symbols(self.library)
+        base = (c.cast(self._module, c.c_void_p).value or 0) - self._symbols["simt_module"][0]
+        return next((n for n, (value, size) in self._symbols.items() if base + value == address and size), "")
+
     # ---- integrity ----
     def set_mode(self, mode: LaunchMode) -> None:
         """Let the launches of this process run, do nothing, or raise."""

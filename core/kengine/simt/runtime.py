@@ -90,6 +90,7 @@ class Runtime:
             ("simt_completed", c.c_uint64, []),
             ("simt_record_count", size, []),
             ("simt_record_at", c.c_int, [size, c.POINTER(c.c_char_p), c.POINTER(c.c_uint), c.POINTER(c.c_uint64)]),
+            ("simt_record_address", pointer, [size]),
             ("simt_forget_records", None, []),
             ("simt_observe", None, [pointer]),
             ("simt_switches", c.c_uint64, []),
@@ -129,6 +130,10 @@ class Runtime:
             kernel = bare_name((name.value or b"").decode())
             out.append(LaunchRecord(kernel, (d[0], d[1], d[2]), (d[3], d[4], d[5]), shared.value, completed == 1))
         return out
+
+    def launched_functions(self) -> list[int]:
+        """Address of the kernel of each of `launches`; 0 for a template whose arguments are deduced."""
+        return [self.lib.simt_record_address(i) or 0 for i in range(self.lib.simt_record_count())]
 
     def completed_launches(self) -> int:
         """How many launches have run to their end."""

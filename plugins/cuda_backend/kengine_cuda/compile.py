@@ -54,6 +54,7 @@ def compile_candidate(
 def _for_emulator(
     candidate: Candidate, view: TaskView, target: Target, samples: Sequence[Inputs], workdir: Path
 ) -> Artifact:
+    from kengine.native.cupy.kernels import generated_names
     from kengine.native.emulator import Emulator
     from kengine.simt import DeviceLimits
 
@@ -67,7 +68,7 @@ def _for_emulator(
         kernels = extension.program.kernels.values() if extension.program else ()
         found += [KernelResources(kernel.name, shared_bytes=kernel.static_shared) for kernel in kernels]
     details = definitions.describe(
-        [module.unit.text for module in driver.modules], driver.extensions, session.mapped, workdir
+        [module.unit.text for module in driver.modules], driver.extensions, session.mapped, workdir, generated_names()
     )
     note = "emulated; compiled for its companion chips beside it"
     return Artifact(target, tuple(found), note=note, details=details)

@@ -52,6 +52,7 @@ def as_hip(candidate: Candidate) -> Candidate:
 def _emulated(
     candidate: Candidate, view: TaskView, target: Target, samples: Sequence[Inputs], workdir: Path
 ) -> Artifact:
+    from kengine.native.cupy.kernels import generated_names
     from kengine.native.emulator import Emulator
     from kengine.simt import DeviceLimits
 
@@ -62,7 +63,7 @@ def _emulated(
     session = open_session(candidate, view, target, driver, workdir, samples)
     width.remember(candidate, view, target, workdir, samples)
     details = definitions.describe(
-        [module.unit.text for module in driver.modules], driver.extensions, session.mapped, workdir
+        [module.unit.text for module in driver.modules], driver.extensions, session.mapped, workdir, generated_names()
     )
     return Artifact(target, note=f"emulated with {chip.lanes} lanes, the limits of {chip.arch}", details=details)
 

@@ -136,18 +136,20 @@ def _observed(kernel: Any, launch: Callable[..., Any]) -> Callable[..., Any]:
     def run(x: int, y: int, z: int, *args: Any, **kwargs: Any) -> Any:
         observation = _current
         observation.kernels.setdefault(kernel.hash, kernel)
+        # Compiled code may be named otherwise (`triton.jit(repr=...)`).
+        name = str(getattr(getattr(kernel.src, "fn", None), "__name__", kernel.name))
         names = getattr(getattr(kernel.src, "fn", None), "arg_names", [])
         _refuse_host_tensors(names, args[len(args) - len(names) :], {})
-        if not _go(observation, kernel.name):
+        if not _go(observation, name):
             return None
         if watch.active():
             from kengine.device.trace import launching
 
-            with launching(kernel.name, find_arrays(args[len(args) - len(names) :])):
+            with launching(name, find_arrays(args[len(args) - len(names) :])):
                 result = launch(x, y, z, *args, **kwargs)
         else:
             result = launch(x, y, z, *args, **kwargs)
-        observation.completed(kernel.name, _trim((int(x), int(y), int(z))))
+        observation.completed(name, _trim((int(x), int(y), int(z))))
         return result
 
     return run

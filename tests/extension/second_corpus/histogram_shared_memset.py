@@ -10,7 +10,7 @@ __global__ void hist_kernel(const float* x, int* hist, int n, int bins, float lo
   __syncthreads();
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
     int b = (int)floorf((x[i] - lo) / width);
-    if (b == bins) b = bins - 1;
+    if (x[i] == lo + width * bins) b = bins - 1;
     if (b >= 0 && b < bins) atomicAdd(local + b, 1);
   }
   __syncthreads();

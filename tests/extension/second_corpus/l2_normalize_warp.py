@@ -33,7 +33,7 @@ at::Tensor l2norm(at::Tensor x, float eps) {
   return out.view(shape);
 }
 """
-l2 = load_inline("l2norm_mod", "at::Tensor l2norm(at::Tensor x, float eps);", source, ["l2norm"])
+l2 = load_inline("l2norm_mod", "at::Tensor l2norm(at::Tensor x, float eps);", source, functions=["l2norm"])
 
 
 class ModelNew(nn.Module):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kengine.curate.code.model import I32, U64
+from kengine.curate.code.model import I32, I64, U64
 
 CROWD = 128
 """A bucket of more samples is split by the keys of further bands, at most SPLITS times."""
@@ -86,12 +85,15 @@ def mix(one: U64, other: U64) -> U64:
     return both ^ both >> np.uint64(32)
 
 
-def _count(keys: U64) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _count(keys: U64) -> tuple[I64, I64]:
     """For each key a number that equal ones share, and how many these are."""
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
-    begins = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(keys) else np.empty(0, np.int64)
-    sizes = np.diff(np.append(begins, len(keys)))
-    numbers, counts = np.empty(len(keys), np.int64), np.empty(len(keys), np.int64)
+    begins = (
+        np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(keys) else np.empty(0, np.int64)
+    )
+    sizes: I64 = np.diff(np.append(begins, len(keys)))
+    numbers: I64 = np.empty(len(keys), np.int64)
+    counts: I64 = np.empty(len(keys), np.int64)
     numbers[order], counts[order] = np.repeat(np.arange(len(begins)), sizes), np.repeat(sizes, sizes)
     return numbers, counts

@@ -10,17 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kengine.curate.code.bands import Buckets, mix
-from kengine.curate.code.model import U64
+from kengine.curate.code.model import F32, F64, I64, U64, Flags
 from kengine.curate.code.shelf import Shelf
 from kengine.curate.code.sketch import similarity
 
 VERIFIED = 24
 """Candidates whose true similarity is worked out, those that share most bands first."""
-
-Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -31,29 +28,33 @@ class Clusters:
     that a sample stands for.
     """
 
-    representative: Rows
-    similarity: NDArray[np.float32]
-    exact: NDArray[np.bool_]
-    sizes: Rows
+    representative: I64
+    similarity: F32
+    exact: Flags
+    sizes: I64
 
 
-def find_clusters(shelf: Shelf, order: Rows, threshold: float, near: bool = True) -> Clusters:
-    """The clusters of all samples on a shelf. order: samples, best first. near: join what is similar, not only equal."""
+def find_clusters(shelf: Shelf, order: I64, thresholds: F64 | None) -> Clusters:
+    """The clusters of all samples on a shelf. order: samples, best first.
+
+    thresholds: for each sample the similarity from which on it joins another of its group; None joins equal ones only.
+    """
     count = len(shelf)
-    rank = np.empty(count, np.int64)
+    rank: I64 = np.empty(count, np.int64)
     rank[order] = np.arange(count)
     equal = _first_equal(shelf, rank)
-    representative, alike = equal.copy(), np.ones(count, np.float32)
-    if near and count:
+    representative: I64 = equal.copy()
+    alike: F32 = np.ones(count, np.float32)
+    if thresholds is not None and count:
         distinct = order[equal[order] == order]
-        to, how = _join(shelf, distinct, threshold)
+        to, how = _join(shelf, distinct, thresholds[distinct])
         representative[distinct], alike[distinct] = distinct[to], how
         representative, alike = representative[equal], alike[equal]
     exact = equal == equal[representative] if count else np.empty(0, np.bool_)
     return Clusters(representative, alike, exact, np.bincount(representative, minlength=count))
 
 
-def _first_equal(shelf: Shelf, rank: Rows) -> Rows:
+def _first_equal(shelf: Shelf, rank: I64) -> I64:
     """For each sample the best one of its group with the same digest."""
     columns = (shelf.groups, shelf.digests[:, 0], shelf.digests[:, 1])
     by = np.lexsort((rank, *columns[::-1]))
@@ -61,12 +62,12 @@ def _first_equal(shelf: Shelf, rank: Rows) -> Rows:
         return by
     changes = np.logical_or.reduce([column[by][1:] != column[by][:-1] for column in columns])
     begins = np.flatnonzero(np.concatenate([[True], changes]))
-    found = np.empty(len(by), np.int64)
+    found: I64 = np.empty(len(by), np.int64)
     found[by] = np.repeat(by[begins], np.diff(np.append(begins, len(by))))
     return found
 
 
-def _join(shelf: Shelf, samples: Rows, threshold: float) -> tuple[Rows, NDArray[np.float32]]:
+def _join(shelf: Shelf, samples: I64, thresholds: F64) -> tuple[I64, F32]:
     """For the n-th of the samples the place of its representative among them, and the similarity to it."""
     groups = shelf.groups[samples]
 
@@ -75,10 +76,11 @@ def _join(shelf: Shelf, samples: Rows, threshold: float) -> tuple[Rows, NDArray[
         return np.where(keys == 0, keys, mix(keys, groups) | np.uint64(1))
 
     buckets = Buckets(len(samples), shelf.bands, key)
-    to, how = np.arange(len(samples)), np.ones(len(samples), np.float32)
+    to: I64 = np.arange(len(samples))
+    how: F32 = np.ones(len(samples), np.float32)
     for n in buckets.shared():
         candidates = [c for c in buckets.find(n)[:VERIFIED] if groups[c] == groups[n]]
-        best, most = n, threshold
+        best, most = n, float(thresholds[n])
         if candidates:
             own = shelf.shingles_of(samples[n])
             for candidate in candidates:

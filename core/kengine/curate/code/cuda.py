@@ -13,21 +13,21 @@ _NAMES: dict[str, Rule] = {
     "template_method": {"name": MEMBER},
     "field_declaration": {"declarator": BIND_MEMBER},
     "function_declarator": {"declarator": BIND_MEMBER},
-    **dict.fromkeys(
-        ("init_declarator", "pointer_declarator", "array_declarator", "parameter_declaration",
-         "optional_parameter_declaration", "declaration", "for_range_loop", "type_definition"),
-        {"declarator": BIND},
-    ),
+    **{
+        node: {"declarator": BIND}
+        for node in ("init_declarator", "pointer_declarator", "array_declarator", "parameter_declaration",
+         "optional_parameter_declaration", "declaration", "for_range_loop", "type_definition")
+    },
     **dict.fromkeys(
         ("reference_declarator", "structured_binding_declarator", "type_parameter_declaration", "preproc_params",
          "variadic_declarator", "parenthesized_declarator"),
         BIND,
     ),
-    **dict.fromkeys(
-        ("preproc_def", "preproc_function_def", "struct_specifier", "class_specifier", "union_specifier",
-         "enum_specifier", "alias_declaration", "namespace_definition", "enumerator"),
-        {"name": BIND},
-    ),
+    **{
+        node: {"name": BIND}
+        for node in ("preproc_def", "preproc_function_def", "struct_specifier", "class_specifier", "union_specifier",
+         "enum_specifier", "alias_declaration", "namespace_definition", "enumerator")
+    },
 }  # fmt: skip
 _STATEMENTS = (
     "alias_declaration", "break_statement", "case_statement", "continue_statement", "declaration", "do_statement",
@@ -69,9 +69,7 @@ def _load() -> object:
 GRAMMAR = Grammar(
     _load,
     "tree_sitter_cuda",
-    frozenset(
-        {"identifier", "type_identifier", "field_identifier", "namespace_identifier", "statement_identifier"}
-    ),
+    frozenset({"identifier", "type_identifier", "field_identifier", "namespace_identifier", "statement_identifier"}),
     _NAMES,
     {
         **dict.fromkeys(_STATEMENTS, begin),

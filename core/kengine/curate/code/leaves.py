@@ -77,7 +77,7 @@ class Leaves:
         for n, (text, role) in enumerate(zip(texts, self.roles)):
             if role == NAME:
                 is_own = text in bound
-            elif role == FIXED or role == LITERAL:
+            elif role in (FIXED, LITERAL):
                 is_own = False
             elif role == MEMBER:
                 is_own = text in members
@@ -101,7 +101,7 @@ class Leaves:
             if value is None:
                 value = hash_text(text)
             kept[n] = value
-            if role != LITERAL and role != KEYWORD:
+            if role not in (LITERAL, KEYWORD):
                 words.add(value)
         starts = np.unique(np.array([0, *self.starts], dtype=np.int32))
         return Tokens(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
-U64 = NDArray[np.uint64]
-U32 = NDArray[np.uint32]
-I32 = NDArray[np.int32]
+# numpy's arrays, which the type checker is not shown; the names say their dtype
+U64: TypeAlias = Any
+U32: TypeAlias = Any
+I32: TypeAlias = Any
+I64: TypeAlias = Any
+F32: TypeAlias = Any
+F64: TypeAlias = Any
+Flags: TypeAlias = Any
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class Sketches:
     digests: U64
     vocabularies: U64
     shingles: U32
-    offsets: NDArray[np.int64]
+    offsets: I64
     bands: U64
 
     def __len__(self) -> int:

@@ -19,8 +19,8 @@ _NAMES: dict[str, Rule] = {
          "pattern_list", "tuple_pattern", "list_pattern", "as_pattern_target"),
         BIND,
     ),
-    **dict.fromkeys(("default_parameter", "typed_default_parameter", "named_expression"), {"name": BIND}),
-    **dict.fromkeys(("assignment", "augmented_assignment", "for_statement", "for_in_clause"), {"left": BIND}),
+    **{node: {"name": BIND} for node in ("default_parameter", "typed_default_parameter", "named_expression")},
+    **{node: {"left": BIND} for node in ("assignment", "augmented_assignment", "for_statement", "for_in_clause")},
 }  # fmt: skip
 _STATEMENTS = (
     "assert_statement", "break_statement", "class_definition", "continue_statement", "decorator", "delete_statement",

@@ -11,9 +11,8 @@ from pathlib import Path
 from types import TracebackType
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kengine.curate.code.model import U32, U64, Sketches
+from kengine.curate.code.model import I64, U32, U64, Sketches
 from kengine.errors import InfraError
 
 
@@ -26,17 +25,19 @@ class Shelf:
         self._files = {name: (folder / name).open("w+b") for name in ("shingles", "names", *map(str, range(bands)))}
         self._digests: list[U64] = []
         self._groups: list[U64] = []
-        self._sizes: list[NDArray[np.int64]] = []
-        self._names: list[NDArray[np.int64]] = []
+        self._sizes: list[I64] = []
+        self._names: list[I64] = []
         self.digests: U64 = np.empty((0, 2), np.uint64)
         self.groups: U64 = np.empty(0, np.uint64)
-        self._at: NDArray[np.int64] = np.zeros(1, np.int64)
-        self._name_at: NDArray[np.int64] = np.zeros(1, np.int64)
+        self._at: I64 = np.zeros(1, np.int64)
+        self._name_at: I64 = np.zeros(1, np.int64)
 
     def __enter__(self) -> Shelf:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         for file in self._files.values():
             file.close()
 

@@ -15,10 +15,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kengine.curate.code.leaves import hash_text
-from kengine.curate.code.model import U32, U64, I32, Tokens
+from kengine.curate.code.model import I32, I64, U32, U64, Tokens
 
 LENGTH = 7
 """Tokens in a run."""
@@ -31,10 +30,8 @@ _SHIFT = np.uint64(29)
 _OPENING = np.array([hash_text(text) for text in ("(:", "{")], dtype=np.uint64)
 _CLOSING = np.array([hash_text(text) for text in (":)", "}")], dtype=np.uint64)
 
-Places = NDArray[np.int64]
 
-
-def shingle(batch: Sequence[Tokens]) -> tuple[U32, Places]:
+def shingle(batch: Sequence[Tokens]) -> tuple[U32, I64]:
     """The sets of shingles of some candidates, one after the other, each ascending; and where each set begins."""
     sizes = np.array([len(tokens.kept) for tokens in batch], dtype=np.int64)
     first = np.concatenate([[0], np.cumsum(sizes)])
@@ -44,9 +41,9 @@ def shingle(batch: Sequence[Tokens]) -> tuple[U32, Places]:
     kept = np.concatenate([tokens.kept for tokens in batch])
     away, first_of = _distances([tokens.names for tokens in batch])
     starts = np.concatenate([tokens.starts + at for tokens, at in zip(batch, first)]).astype(np.int64)
-    owner = np.repeat(np.arange(len(batch)), sizes)
-    ends = np.append(starts[1:], count)
-    end_of = np.repeat(ends, ends - starts)
+    owner: I64 = np.repeat(np.arange(len(batch)), sizes)
+    ends: I64 = np.append(starts[1:], count)
+    end_of: I64 = np.repeat(ends, ends - starts)
 
     whole = np.flatnonzero(end_of - np.arange(count) >= LENGTH)
     short = starts[ends - starts < LENGTH]
@@ -54,7 +51,7 @@ def shingle(batch: Sequence[Tokens]) -> tuple[U32, Places]:
     uses, mentions = _mentions(first_of)
     around = np.flatnonzero(away >= 0)
     begin_of = np.repeat(starts, ends - starts)[around]
-    context = np.empty(count, np.uint64)
+    context: U64 = np.empty(count, np.uint64)
     context[around] = _hash_around(kept, away, around, begin_of, end_of[around])
     depth = np.cumsum(np.isin(kept, _OPENING).astype(np.int64) - np.isin(kept, _CLOSING))
     deeper = (depth[uses] - depth[mentions]).astype(np.uint64)
@@ -68,27 +65,27 @@ def shingle(batch: Sequence[Tokens]) -> tuple[U32, Places]:
     return both.astype(np.uint32), offsets.astype(np.int64)
 
 
-def _distances(names: Sequence[I32]) -> tuple[I32, Places]:
+def _distances(names: Sequence[I32]) -> tuple[I32, I64]:
     """For each token how far back the same name was last used: 0 for the first use, -1 for what is no name; and where
     it was first mentioned, -1 for what is no name.
     """
     every = np.concatenate(names)
     sizes = [len(n) for n in names]
     counts = np.array([int(n.max(initial=-1)) + 1 for n in names], dtype=np.int64)
-    base = np.repeat(np.cumsum(counts) - counts, sizes)
+    base: I64 = np.repeat(np.cumsum(counts) - counts, sizes)
     places = np.flatnonzero(every >= 0)
     order = places[np.argsort((every + base)[places], kind="stable")]
     found = np.where(every >= 0, 0, -1).astype(np.int32)
     same = (every + base)[order]
-    again = np.flatnonzero(same[1:] == same[:-1]) + 1
+    again: I64 = np.flatnonzero(same[1:] == same[:-1]) + 1
     found[order[again]] = order[again] - order[again - 1]
-    first = np.full(len(every), -1, np.int64)
+    first: I64 = np.full(len(every), -1, np.int64)
     begins = np.flatnonzero(found[order] == 0)
     first[order] = np.repeat(order[begins], np.diff(np.append(begins, len(order))))
     return found, first
 
 
-def _mentions(first_of: Places) -> tuple[Places, Places]:
+def _mentions(first_of: I64) -> tuple[I64, I64]:
     """Uses of names that were mentioned before, and where that was."""
     uses = np.flatnonzero((first_of >= 0) & (first_of != np.arange(len(first_of))))
     return uses, first_of[uses]
@@ -97,15 +94,15 @@ def _mentions(first_of: Places) -> tuple[Places, Places]:
 def _hash_every(kept: U64, away: I32) -> U64:
     """Hashes of the runs of LENGTH tokens that begin at each token; those that begin too late have none."""
     runs = max(len(kept) - LENGTH + 1, 0)
-    value = np.zeros(runs, np.uint64)
+    value: U64 = np.zeros(runs, np.uint64)
     for n in range(LENGTH):
         value = _mix(value, _codes(kept[n : n + runs], away[n : n + runs], n))
     return _finish(value)
 
 
-def _hash_short(kept: U64, away: I32, places: Places, ends: Places) -> U64:
+def _hash_short(kept: U64, away: I32, places: I64, ends: I64) -> U64:
     """Hashes of the runs from `places` to `ends`, of at most LENGTH tokens."""
-    value = np.zeros(len(places), np.uint64)
+    value: U64 = np.zeros(len(places), np.uint64)
     last = len(kept) - 1
     for n in range(LENGTH):
         at = np.minimum(places + n, last)
@@ -113,7 +110,7 @@ def _hash_short(kept: U64, away: I32, places: Places, ends: Places) -> U64:
     return _finish(value)
 
 
-def _hash_around(kept: U64, away: I32, places: Places, begins: Places, ends: Places) -> U64:
+def _hash_around(kept: U64, away: I32, places: I64, begins: I64, ends: I64) -> U64:
     """Hashes of the runs around places, within their statements."""
     starts = np.maximum(places - _BEFORE, begins)
     return _mix(_hash_short(kept, away, starts, ends), (places - starts).astype(np.uint64))

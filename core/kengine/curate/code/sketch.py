@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from functools import lru_cache
+from importlib import import_module
 
 import numpy as np
 
-from kengine.curate.code.model import U32, U64, Sketches, Tokens
+from kengine.curate.code.model import I64, U32, U64, Sketches, Tokens
 from kengine.curate.code.shingles import shingle
 from kengine.curate.code.tokens import Files, tokenise
 from kengine.errors import UsageError
@@ -33,17 +34,21 @@ def bands_for(threshold: float) -> tuple[int, int]:
     return PERMUTATIONS // rows, rows
 
 
-def sketch(batch: Sequence[Files], threshold: float = 0.8) -> Sketches:
-    """Sketches of candidates, given as paths and texts of their files. threshold: similarity that bands aim at."""
+def sketch(batch: Sequence[Files], threshold: float | None = None) -> Sketches:
+    """Sketches of candidates, given as paths and texts of their files.
+
+    threshold: similarity that bands aim at; None makes no bands. Raises UsageError when a library is not installed.
+    """
     return sketch_tokens([tokenise(files) for files in batch], threshold)
 
 
-def sketch_tokens(batch: Sequence[Tokens], threshold: float = 0.8) -> Sketches:
+def sketch_tokens(batch: Sequence[Tokens], threshold: float | None) -> Sketches:
     """Sketches of candidates whose tokens are known."""
     shingles, offsets = shingle(batch)
     digests = np.array([digest(tokens) for tokens in batch], dtype=np.uint64).reshape(len(batch), 2)
     vocabularies = np.array([tokens.vocabulary for tokens in batch], dtype=np.uint64)
-    return Sketches(digests, vocabularies, shingles, offsets, _bands(shingles, offsets, threshold))
+    bands = _bands(shingles, offsets, threshold) if threshold is not None else np.empty((len(batch), 0), np.uint64)
+    return Sketches(digests, vocabularies, shingles, offsets, bands)
 
 
 def digest(tokens: Tokens) -> tuple[int, int]:
@@ -53,19 +58,19 @@ def digest(tokens: Tokens) -> tuple[int, int]:
     return int.from_bytes(h[:8], "little"), int.from_bytes(h[8:], "little")
 
 
-def _bands(shingles: U32, offsets: np.ndarray, threshold: float) -> U64:
+def _bands(shingles: U32, offsets: I64, threshold: float) -> U64:
     """uint64[count, bands]; 0 throughout for a candidate without shingles."""
     try:
-        from rensa import RMinHash
+        hasher = import_module("rensa").RMinHash
     except ImportError as error:
         raise UsageError(f"comparing code needs rensa: pip install 'kernel-engine[curate]' ({error})") from None
     bands, rows = bands_for(threshold)
     # rensa takes hashes of 64 bits
     hashes = (shingles.astype(np.uint64) + np.uint64(1)) * _OWN
     hashes ^= hashes >> np.uint64(31)
-    matrix = RMinHash.digest_matrix_from_flat_token_hashes(hashes, offsets.astype(np.uint64), PERMUTATIONS, _SEED)
+    matrix = hasher.digest_matrix_from_flat_token_hashes(hashes, offsets.astype(np.uint64), PERMUTATIONS, _SEED)
     values = np.array(matrix.to_rows(), dtype=np.uint64).reshape(len(offsets) - 1, PERMUTATIONS)
-    keys = np.zeros((len(values), bands), np.uint64)
+    keys: U64 = np.zeros((len(values), bands), np.uint64)
     for r in range(rows):
         keys = (keys ^ values[:, r : bands * rows : rows]) * _OWN
         keys ^= keys >> np.uint64(32)
@@ -86,7 +91,7 @@ def count_shared(one: U32, other: U32) -> int:
     """How many elements two ascending sets share."""
     if len(one) > len(other):
         one, other = other, one
-    at = np.searchsorted(other, one)
+    at: I64 = np.searchsorted(other, one)
     at[at == len(other)] = 0
     return int(np.count_nonzero(other[at] == one))
 

@@ -29,7 +29,12 @@ def digest_reference(task: Task) -> tuple[int, int] | None:
 
     None for a reference of less than a few tokens, which says nothing.
     """
-    found = _digest(task.source, True)
+    return digest_text(task.source)
+
+
+def digest_text(source: str) -> tuple[int, int] | None:
+    """The same of a reference's text."""
+    found = _digest(source, True)
     return found if found != (0, 0) else None
 
 
@@ -55,4 +60,3 @@ def _is_aside(node: Node) -> bool:
     if node.type == "if_statement":
         return b"__name__" in text[:40]
     return node.type == "expression_statement" and len(text) < 500 and _PLAIN.fullmatch(text) is not None
-

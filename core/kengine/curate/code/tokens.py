@@ -50,8 +50,6 @@ def _add(leaves: Leaves, path: str, source: bytes, skip: Callable[[Node], bool] 
         leaves.bound |= lexical.find_bound(source)
 
 
-
-
 def check_installed() -> None:
     """Raise UsageError when a parser or the library of sketches is missing."""
     for grammar in (python.GRAMMAR, cuda.GRAMMAR):

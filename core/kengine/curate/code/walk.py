@@ -59,7 +59,7 @@ class Grammar:
                 self._parsers.append(Parser(Language(self.load())))
             except ImportError as error:
                 raise UsageError(
-                    f"comparing code needs tree_sitter and {self.package}: pip install 'kernel-engine[curate]' ({error})"
+                    f"comparing code needs {self.package}: pip install 'kernel-engine[curate]' ({error})"
                 ) from None
         return self._parsers[0]
 

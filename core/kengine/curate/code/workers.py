@@ -21,7 +21,7 @@ BATCH = 256
 """Candidates in a message."""
 
 
-def sketch_all(batches: Iterator[Sequence[Files]], threshold: float, jobs: int) -> Iterator[Sketches]:
+def sketch_all(batches: Iterator[Sequence[Files]], threshold: float | None, jobs: int) -> Iterator[Sketches]:
     """Sketches of batches, in their order; with `jobs` above 1 by so many processes, a bounded number ahead."""
     first = next(batches, None)
     if first is None:
@@ -55,7 +55,7 @@ def sketch_all(batches: Iterator[Sequence[Files]], threshold: float, jobs: int) 
 class Worker:
     """One process; it starts with the first batch, and again after it died."""
 
-    def __init__(self, threshold: float) -> None:
+    def __init__(self, threshold: float | None) -> None:
         self.threshold = threshold
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -84,7 +84,11 @@ class Worker:
     def _ask(self, files: Sequence[Files]) -> Sketches | None:
         """None when the process died of it. Raises what else went wrong there."""
         if self._process is None:
-            command = [sys.executable, "-c", f"import sys; sys.path[:] = {sys.path!r}\nfrom {__name__} import serve; serve()"]
+            command = [
+                sys.executable,
+                "-c",
+                f"import sys; sys.path[:] = {sys.path!r}\nfrom {__name__} import serve; serve()",
+            ]
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         process = self._process
         assert process.stdin is not None and process.stdout is not None
@@ -136,7 +140,9 @@ def _receive(pipe: IO[bytes]) -> Any:
     return pickle.loads(body)
 
 
-def _chain(first: Sequence[Files], second: Sequence[Files] | None, rest: Iterator[Sequence[Files]]) -> Iterator[Sequence[Files]]:
+def _chain(
+    first: Sequence[Files], second: Sequence[Files] | None, rest: Iterator[Sequence[Files]]
+) -> Iterator[Sequence[Files]]:
     yield first
     if second is not None:
         yield second

@@ -31,6 +31,15 @@ class Tally:
         if row["seeds"] and len(self.seeds) < 100:
             self.seeds.update(row["seeds"])
 
+    def merge(self, other: Tally) -> None:
+        """Add what was counted for other rows."""
+        self.rows += other.rows
+        for split, groups in other.groups.items():
+            self.groups.setdefault(split, set()).update(groups)
+        if len(self.seeds) < 100:
+            self.seeds |= other.seeds
+        self._kinds += other._kinds
+
     def facets(self) -> dict[str, Counter[str]]:
         """How often each value of each facet occurs."""
         found: dict[str, Counter[str]] = {name: Counter() for name in (*_COUNTED, *_LISTED)}

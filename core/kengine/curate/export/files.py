@@ -21,6 +21,9 @@ class File(Protocol):
     def add(self, row: Mapping[str, Any]) -> None:
         """Write one row."""
 
+    def add_text(self, text: bytes, rows: int) -> None:
+        """Write rows that are encoded already."""
+
     def close(self) -> None:
         """Write what is left."""
 
@@ -34,8 +37,12 @@ class Lines:
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Write one row."""
-        self._file.write(jsontext.encode(row) + b"\n")
-        self.rows += 1
+        self.add_text(jsontext.encode(row) + b"\n", 1)
+
+    def add_text(self, text: bytes, rows: int) -> None:
+        """Write lines."""
+        self._file.write(text)
+        self.rows += rows
 
     def close(self) -> None:
         """Write what is left."""
@@ -61,6 +68,10 @@ class Parquet:
         self.rows += 1
         if len(self._pending) >= ROW_GROUP:
             self._flush()
+
+    def add_text(self, text: bytes, rows: int) -> None:
+        """Not for this kind of file."""
+        raise TypeError("a Parquet file takes rows, not text")
 
     def close(self) -> None:
         """Write what is left."""

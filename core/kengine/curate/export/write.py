@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
-from kengine.curate.export import card, files
-from kengine.curate.export.formats import FORMATS, provenance
+from kengine.curate.export import batches, card, files
+from kengine.curate.export.formats import FORMATS
 from kengine.curate.export.section import Export
 from kengine.curate.export.splits import Splits
 from kengine.curate.funnel import Funnel
-from kengine.curate.record import Loss, Sample
+from kengine.curate.record import Loss
 from kengine.curate.stage import Context, Corpus, Stage
 from kengine.curate.store import Segment
 from kengine.errors import InfraError
-
-_MAX_REPEATS = 100
 
 
 def build(section: Export, context: Context) -> Stage:
@@ -28,15 +26,19 @@ def build(section: Export, context: Context) -> Stage:
         parquet(context.folder / section.folder)
 
     def run(corpus: Corpus, funnel: Funnel, losses: Iterable[Loss]) -> None:
-        export(corpus, context.folder / section.folder, section, funnel, losses, context.settings.seed)
+        seed = context.settings.seed
+        export(corpus, context.folder / section.folder, section, funnel, losses, seed, context.jobs)
 
     return Stage("export", "sink", run)
 
 
 def export(
-    corpus: Corpus, folder: Path, section: Export, funnel: Funnel, losses: Iterable[Loss] = (), seed: int = 0
-) -> card.Tally:
+    corpus: Corpus, folder: Path, section: Export, funnel: Funnel, losses: Iterable[Loss] = (), seed: int = 0,
+    jobs: int = 1,
+) -> card.Tally:  # fmt: skip
     """Write samples to `folder`, replacing what an earlier export left there, and count them.
+
+    jobs: processes that may make rows of a large corpus which lies in a run's store.
 
     Raises InfraError when the disk is full or fails; then `folder` is as it was before.
     """
@@ -47,7 +49,7 @@ def export(
         shutil.rmtree(leftover, ignore_errors=True)
     try:
         part.mkdir(parents=True)
-        tally = _write(corpus, part, section, funnel, losses, seed)
+        tally = _write(corpus, part, section, funnel, losses, seed, jobs)
         if folder.exists():
             folder.rename(old)
         part.rename(folder)
@@ -65,44 +67,68 @@ def export(
 
 
 def _write(
-    corpus: Corpus, part: Path, section: Export, funnel: Funnel, losses: Iterable[Loss], seed: int
+    corpus: Corpus, part: Path, section: Export, funnel: Funnel, losses: Iterable[Loss], seed: int, jobs: int
 ) -> card.Tally:
     splits = Splits(section.splits, seed, _is_single(corpus))
     tally = card.Tally()
-    outputs: dict[tuple[str, str], files.File] = {}
-    paths: dict[tuple[str, str], str] = {}
-    digests: dict[int, tuple[object, str]] = {}
-    seen: dict[str, set[str]] = {f: set() for f in section.formats if FORMATS[f].by_task}
+    outputs = _Outputs(part, section)
     try:
-        for sample, split in _placed(corpus, splits, section):
-            digest = _digest(sample, digests)
-            told = provenance(sample, digest)
-            tally.add(told, split, sample.group)
-            for format in section.formats:
-                kind = FORMATS[format]
-                if kind.by_task and not _first(seen[format], f"{digest} {sample.backend}"):
+        for batch in batches.make(corpus, splits, section, jobs):
+            tally.merge(batch.tally)
+            for key, lines in batch.lines.items():
+                outputs.find(key).add_text(b"".join(lines), len(lines))
+                tally.rows[key] += len(lines)
+            for key, once, row in batch.rows:
+                if once and not outputs.is_first(key[0], once):
                     continue
-                key = (format, split)
-                if key not in outputs:
-                    paths[key] = f"{format}/{split}.{section.kind(format)}"
-                    (part / format).mkdir(exist_ok=True)
-                    outputs[key] = files.create(part / paths[key], section.kind(format), _schema(format, section))
-                row = kind.make(sample, told, section)
-                if format == "verl":
-                    row["extra_info"].update(split=split, index=outputs[key].rows)
-                outputs[key].add(row)
+                output = outputs.find(key)
+                if key[0] == "verl":
+                    row["extra_info"].update(split=key[1], index=output.rows)
+                output.add(row)
                 tally.rows[key] += 1
     finally:
-        for output in outputs.values():
-            output.close()
+        outputs.close()
     (part / "README.md").write_text(
-        card.write(tally, funnel, paths, section.title, section.description), encoding="utf-8"
+        card.write(tally, funnel, outputs.paths, section.title, section.description), encoding="utf-8"
     )
     (part / "funnel.json").write_text(
         json.dumps({"schema": "kengine.funnel/1", "steps": funnel.to_json()}, indent=1) + "\n", encoding="utf-8"
     )
     _write_losses(part / "losses.jsonl", losses)
     return tally
+
+
+class _Outputs:
+    """The files of an export by format and split, made when they are first needed."""
+
+    def __init__(self, part: Path, section: Export) -> None:
+        self.paths: dict[tuple[str, str], str] = {}
+        self._part = part
+        self._section = section
+        self._files: dict[tuple[str, str], files.File] = {}
+        self._seen: dict[str, set[str]] = {}
+
+    def find(self, key: tuple[str, str]) -> files.File:
+        """The file of a format and a split."""
+        found = self._files.get(key)
+        if found is None:
+            kind = self._section.kind(key[0])
+            self.paths[key] = f"{key[0]}/{key[1]}.{kind}"
+            (self._part / key[0]).mkdir(exist_ok=True)
+            found = self._files[key] = files.create(self._part / self.paths[key], kind, _schema(key[0], self._section))
+        return found
+
+    def is_first(self, format: str, once: str) -> bool:
+        """Whether a format sees this task for the first time."""
+        seen = self._seen.setdefault(format, set())
+        new = once not in seen
+        seen.add(once)
+        return new
+
+    def close(self) -> None:
+        """Write what is left."""
+        for file in self._files.values():
+            file.close()
 
 
 def _is_single(corpus: Corpus) -> bool:
@@ -112,14 +138,6 @@ def _is_single(corpus: Corpus) -> bool:
     groups = (s.group for s in corpus)
     first = next(groups, "")
     return all(group == first for group in groups)
-
-
-def _placed(corpus: Iterable[Sample], splits: Splits, section: Export) -> Iterator[tuple[Sample, str]]:
-    for sample in corpus:
-        split = splits.find(sample.group)
-        times = min(max(round(sample.weight), 1), _MAX_REPEATS) if section.weights == "repeat" else 1
-        for _ in range(times):
-            yield sample, split
 
 
 def _schema(format: str, section: Export) -> dict[str, object]:
@@ -132,25 +150,6 @@ def _schema(format: str, section: Export) -> dict[str, object]:
     if format == "prompt-completion" and section.reasoning != "field":
         schema["completion"] = schema["prompt"]
     return schema
-
-
-def _digest(sample: Sample, known: dict[int, tuple[object, str]]) -> str:
-    task = sample.task
-    if task is None:
-        return ""
-    found = known.get(id(task))
-    if found is None or found[0] is not task:
-        if len(known) > 4096:
-            known.clear()
-        found = known[id(task)] = (task, task.digest)
-    return found[1]
-
-
-def _first(seen: set[str], key: str) -> bool:
-    if key in seen:
-        return False
-    seen.add(key)
-    return True
 
 
 def _write_losses(path: Path, losses: Iterable[Loss]) -> None:

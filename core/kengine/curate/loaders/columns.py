@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from kengine.curate import table
 from kengine.curate.format import Glimpse, Loader, NearMiss
-from kengine.curate.record import Loss, Outcome
+from kengine.curate.record import Loss, Outcome, Sample
 from kengine.errors import TaskError, UsageError
 
 ROW_SUFFIXES = (".jsonl", ".ndjson", ".json", ".parquet", ".jsonl.gz", ".ndjson.gz", ".json.gz")
@@ -33,12 +34,14 @@ class RowFormat:
     required: columns without which it is another format; `a|b` for either, `a.b` for a key within an object.
     telling: columns that occur in this format only, so that a file which has one but lacks another is a near miss.
     make(row, origin): the sample of a row, or several; raises RowError, TaskError or UsageError.
+    single: never several, so that rows can be passed over.
     """
 
     name: str
     required: tuple[str, ...]
     telling: tuple[str, ...]
     make: Callable[[Mapping[str, Any], str], Outcome | Iterable[Outcome]]
+    single: bool = False
 
     def recognise(self, glimpse: Glimpse) -> list[Loader | NearMiss]:
         """Offer to read rows that have all columns; explain what others lack when they have a telling one."""
@@ -47,7 +50,8 @@ class RowFormat:
         if not columns:
             return []
         if not missing:
-            return [Loader(self.name, len(self.required), lambda: read(glimpse, self.make))]
+            split = partial(pass_over, glimpse, self.make) if self.single else None
+            return [Loader(self.name, len(self.required), lambda: read(glimpse, self.make), split)]
         told = [t for t in self.telling if t in columns]
         there = len(self.required) - len(missing)
         if not told or there + len(told) <= len(missing):
@@ -80,18 +84,37 @@ def read(glimpse: Glimpse, make: Callable[[Mapping[str, Any], str], Outcome | It
             yield from attempt(make, row, origin)
 
 
+def pass_over(
+    glimpse: Glimpse, make: Callable[[Mapping[str, Any], str], Outcome | Iterable[Outcome]], wanted: Callable[[int], bool]
+) -> Iterator[Outcome | None]:
+    """As `read` for rows that give one outcome each, with None for those whose 0-based number is not wanted."""
+    before = 0
+    for name, path in tables(glimpse):
+        number = -1
+        for number, (line, row) in enumerate(table.read(path, lambda n: wanted(before + n))):
+            if row is None or not wanted(before + number):
+                yield None
+                continue
+            origin = f"{name}:{line}"
+            if isinstance(row, str):
+                yield Loss(origin, "malformed_row", f"{origin}: {row}")
+                continue
+            yield from attempt(make, row, origin)
+        before += number + 1
+
+
 def attempt(make: Callable[[Any, str], Outcome | Iterable[Outcome]], row: Any, origin: str) -> Iterator[Outcome]:
     """What `make` gives for one row or file, its exceptions as losses."""
     try:
         made = make(row, origin)
-        outcomes = list(made) if isinstance(made, (Iterator, Sequence)) else [made]
+        outcomes = [made] if isinstance(made, (Sample, Loss)) else list(made)
     except RowError as error:
         outcomes = [Loss(origin, error.reason, f"{origin}: {error.detail}")]
     except TaskError as error:
         outcomes = [Loss(origin, "broken_task", f"{origin}: {error}")]
     except UsageError as error:
         outcomes = [Loss(origin, "unreadable", f"{origin}: {error}")]
-    yield from outcomes  # type: ignore[misc]
+    yield from outcomes
 
 
 def text(row: Mapping[str, Any], *keys: str, required: bool = True) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
 from kengine.curate import rows, taskbook
 from kengine.curate.format import Glimpse, Loader, NearMiss
 from kengine.curate.loaders.columns import RowError, RowFormat, attempt, license_of, plain, text
-from kengine.curate.record import Message, Outcome, Sample
+from kengine.curate.record import Message, Outcome, Sample, evolve
 from kengine.model import JsonValue, SourceFile, Task
 from kengine.tasks.source import read_text
 
@@ -29,12 +30,16 @@ _SAMPLING = (
 _SAMPLING_SET = frozenset(_SAMPLING)
 _CLAIMS = ("id", "speedup", "correct", "runtime")
 _CLAIMS_SET = frozenset(_CLAIMS)
+_REASONING = {"reasoning": None, "reasoning_content": None, "thinking": None}.keys()
+_LABELS = {"operator": None, "category": None, "level": None, "difficulty": None}.keys()
+_BLANK = Sample("", "", "")
 
 
 def recognise(glimpse: Glimpse) -> list[Loader | NearMiss]:
     """Rows with the schema of samples, rows with code or a completion, folders with nothing but code and text."""
     if glimpse.rows and all(row.get("schema") == rows.SCHEMA for row in glimpse.rows):
-        return [Loader("samples", 100, RowFormat("samples", ("schema",), (), _sample).recognise(glimpse)[0].read)]  # type: ignore[union-attr]
+        (offer,) = RowFormat("samples", ("schema",), (), _sample, True).recognise(glimpse)
+        return [replace(offer, certainty=100)] if isinstance(offer, Loader) else []
     if glimpse.rows:
         return _ROWS.recognise(glimpse)
     files = [f for f in glimpse.files if f.lower().endswith(_SUFFIXES)]
@@ -48,7 +53,7 @@ def _sample(row: Mapping[str, Any], origin: str) -> Sample:
 
 
 def _row(row: Mapping[str, Any], origin: str) -> Sample:
-    labels: dict[str, JsonValue] = plain(row, "operator", "category", "level", "difficulty")
+    labels: dict[str, JsonValue] = plain(row, *_LABELS) if row.keys() & _LABELS else {}
     task = _task(row, labels)
     prompt, said = _messages(row)
     code = text(row, *_CODE, required=False)
@@ -62,12 +67,13 @@ def _row(row: Mapping[str, Any], origin: str) -> Sample:
         suffix = {"cuda": ".cu", "hip": ".hip"}.get(text(row, "language", required=False), ".py")
         file = text(row, "file", "path", required=False) or f"candidate{suffix}"
         files = (SourceFile(PurePath(file).name, code),)
-    return Sample(
-        "", "", origin, task, files=files, entry=text(row, "entry", required=False), labels=labels,
-        backend=text(row, "backend", required=False), prompt=prompt, completion=completion,
-        reasoning=text(row, "reasoning", "reasoning_content", "thinking", required=False), license=license_of(row),
-        model=text(row, "model", required=False), sampling=plain(row, *_SAMPLING) if row.keys() & _SAMPLING_SET else {},
-        claims=plain(row, *_CLAIMS) if row.keys() & _CLAIMS_SET else {},
+    keys = row.keys()
+    return evolve(
+        _BLANK, origin=origin, task=task, files=files, entry=text(row, "entry", required=False) if "entry" in row else "",
+        labels=labels, backend=text(row, "backend", required=False), prompt=prompt, completion=completion,
+        reasoning=text(row, *_REASONING, required=False) if keys & _REASONING else "", license=license_of(row),
+        model=text(row, "model", required=False), sampling=plain(row, *_SAMPLING) if keys & _SAMPLING_SET else {},
+        claims=plain(row, *_CLAIMS) if keys & _CLAIMS_SET else {},
     )  # fmt: skip
 
 
@@ -115,7 +121,7 @@ def _messages(row: Mapping[str, Any]) -> tuple[tuple[Message, ...], str]:
 
 
 _ROWS = RowFormat(
-    "completions", ("|".join((*_CODE, *_WRITTEN, "messages")),), ("reasoning", "model", "task", "prompt"), _row
+    "completions", ("|".join((*_CODE, *_WRITTEN, "messages")),), ("reasoning", "model", "task", "prompt"), _row, True
 )
 
 

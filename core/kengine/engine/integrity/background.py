@@ -15,10 +15,11 @@ from kengine.model import Check
 if TYPE_CHECKING:
     from kengine.engine.executions import Execution
 
-SETTLE_S, WATCH_S = 0.002, 0.006
+WATCH_S = (0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64)
+"""How long it is watched, again and again until it is found at rest: on a busy machine even a thread that is about to
+wait for its next request needs a while to get there."""
 BUSY = 0.3
 """Share of the watched time that its threads may work all together: a garbage collector or a pool going to sleep."""
-ROUNDS = 3
 
 
 def idle(execution: Execution) -> Check:
@@ -26,17 +27,18 @@ def idle(execution: Execution) -> Check:
     name = "background work"
     if not Path("/proc/self/schedstat").exists():
         return Check(name, False, True, "this system keeps no account of threads (/proc/PID/schedstat)")
-    for _ in range(ROUNDS):
-        time.sleep(SETTLE_S)
+    for watch_s in WATCH_S:
         begun, before = time.perf_counter_ns(), read_account(execution.runner.pid)
-        time.sleep(WATCH_S)
+        time.sleep(watch_s)
         after, passed = read_account(execution.runner.pid), time.perf_counter_ns() - begun
-        spent = sum(max(0, ns - before.get(thread, ns)) for thread, ns in after.items())
-        if spent < BUSY * passed:
+        spent = sum(now.worked_ns - before[who].worked_ns for who, now in after.items() if who in before)
+        # On a machine that is busy itself a thread may wait for a processor all the time that it is watched.
+        waits = any(now.runnable and who in before and before[who].runnable for who, now in after.items())
+        if spent < BUSY * passed and not waits:
             break
     else:
-        share = spent / passed
-        return Check(name, True, False, f"it goes on working after its call has returned ({share:.0%} of a processor)")
+        how = f"{spent / passed:.0%} of a processor" if spent >= BUSY * passed else "waiting for a processor"
+        return Check(name, True, False, f"it goes on working after its call has returned ({how})")
     processes = {pid for pid, _ in after}
     left = processes - execution.processes
     if left and execution.processes:

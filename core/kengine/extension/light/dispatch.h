@@ -4,6 +4,7 @@
 
 namespace detail {
 inline c10::ScalarType scalar_type(c10::ScalarType t) { return t; }
+inline c10::ScalarType scalar_type(const c10::DeprecatedTypeProperties& t) { return t.scalarType(); }
 }  // namespace detail
 
 #define AT_PRIVATE_CASE_TYPE_USING_HINT(type, hint, ...)                 \

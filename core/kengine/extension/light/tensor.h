@@ -65,7 +65,7 @@ class Tensor {
   int64_t storage_offset() const { return ::light::storage_offset(get()); }
   ScalarType scalar_type() const { return ::light::dtype(get()); }
   caffe2::TypeMeta dtype() const { return caffe2::TypeMeta(scalar_type()); }
-  ScalarType type() const { return scalar_type(); }
+  DeprecatedTypeProperties type() const { return DeprecatedTypeProperties(scalar_type(), device().type()); }
   bool has_storage() const { return defined(); }
   Layout layout() const { return kStrided; }
   size_t element_size() const { return elementSize(scalar_type()); }

@@ -99,10 +99,32 @@ using caffe2::TypeMeta;
 inline ScalarType typeMetaToScalarType(TypeMeta t) { return t.toScalarType(); }
 inline TypeMeta scalarTypeToTypeMeta(ScalarType t) { return TypeMeta(t); }
 
+// What the old Tensor::type() gives: an element type and the kind of device.
+class DeprecatedTypeProperties {
+ public:
+  DeprecatedTypeProperties(ScalarType t, DeviceType d) : type_(t), device_(d) {}
+  operator ScalarType() const { return type_; }
+  ScalarType scalarType() const { return type_; }
+  TypeMeta typeMeta() const { return TypeMeta(type_); }
+  DeviceType device_type() const { return device_; }
+  bool is_cuda() const { return device_ == DeviceType::CUDA; }
+  bool is_hip() const { return false; }
+  bool is_sparse() const { return false; }
+  std::string toString() const { return std::string(is_cuda() ? "CUDA" : "CPU") + c10::toString(type_) + "Type"; }
+  friend bool operator==(const DeprecatedTypeProperties& a, const DeprecatedTypeProperties& b) { return a.type_ == b.type_ && a.device_ == b.device_; }
+  friend bool operator!=(const DeprecatedTypeProperties& a, const DeprecatedTypeProperties& b) { return !(a == b); }
+  friend std::ostream& operator<<(std::ostream& out, const DeprecatedTypeProperties& t) { return out << t.toString(); }
+
+ private:
+  ScalarType type_;
+  DeviceType device_;
+};
+
 struct TensorOptions {
   TensorOptions() = default;
   TensorOptions(ScalarType t) : dtype_(t) {}
   TensorOptions(TypeMeta t) : dtype_(t.toScalarType()) {}
+  TensorOptions(const DeprecatedTypeProperties& t) : dtype_(t.scalarType()), device_(Device(t.device_type())) {}
   TensorOptions(Device d) : device_(d) {}
   TensorOptions(DeviceType t) : device_(Device(t)) {}
   TensorOptions(Layout l) : layout_(l) {}

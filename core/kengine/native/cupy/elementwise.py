@@ -28,6 +28,7 @@ class ElementwiseKernel:
         self.no_return, self.return_tuple = no_return, return_tuple
         self.loop_prep, self.after_loop = loop_prep, after_loop
         self.options = tuple(options)
+        kernels.note_generated(name)
 
     nin = property(lambda self: len(self.in_params))
     nout = property(lambda self: len(self.out_params))

@@ -24,6 +24,7 @@ class _State:
     def __init__(self) -> None:
         self.modules: dict[tuple[str, tuple[str, ...], tuple[str, ...]], Module] = {}
         self.made: list[Any] = []
+        self.generated: list[str] = []
 
 
 _state = _State()
@@ -35,6 +36,7 @@ def use(driver: Driver, text: str) -> None:
         _state.driver = driver
         _state.modules = {}
         _state.made = []
+        _state.generated = []
     _state.text = text
 
 
@@ -59,6 +61,16 @@ def build(
 def modules() -> tuple[Module, ...]:
     """Everything that has been compiled."""
     return tuple(_state.modules.values())
+
+
+def note_generated(name: str) -> None:
+    """A kernel has been made whose source is generated when it is launched."""
+    _state.generated.append(name)
+
+
+def generated_names() -> tuple[str, ...]:
+    """Names of these kernels."""
+    return tuple(dict.fromkeys(_state.generated))
 
 
 def compile_made() -> None:

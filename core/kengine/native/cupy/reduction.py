@@ -30,6 +30,7 @@ class ReductionKernel:
         self.map_expr, self.reduce_expr, self.post_map_expr = map_expr, reduce_expr, post_map_expr
         self.identity, self.name, self.reduce_type = identity, name, reduce_type
         self.preamble, self.options = preamble, tuple(options)
+        kernels.note_generated(name)
 
     def __call__(
         self, *args: Any, out: Any = None, axis: Any = None, keepdims: bool = False, stream: Any = None

@@ -16,8 +16,10 @@ struct Record {
   unsigned grid[3], block[3];
   uint64_t shared_bytes;
   int completed;
+  const void* address;
 };
 static std::vector<Record> records;
+static const void* launched;
 static uint64_t completed_launches;
 constexpr size_t max_records = 65536;
 constexpr uint64_t max_cooperative_threads = 24000;
@@ -121,7 +123,7 @@ static void shape_block(Block& block, dim3 b, unsigned lanes) {
 
 static void record(dim3 g, dim3 b, size_t shared, bool completed) {
   completed_launches += completed;
-  if (records.size() < max_records) records.push_back({S.kernel, {g.x, g.y, g.z}, {b.x, b.y, b.z}, shared, completed});
+  if (records.size() < max_records) records.push_back({S.kernel, {g.x, g.y, g.z}, {b.x, b.y, b.z}, shared, completed, launched});
 }
 
 static int launch(Module* module, const void* address, dim3 grid, dim3 block, size_t shared_bytes, Body body, void* arguments, bool cooperative) {
@@ -223,6 +225,7 @@ SIMT_PUBLIC int simt_launch(Module* module, const char* name, const void* addres
   {
     std::lock_guard<std::recursive_mutex> hold(launch_lock);
     S.kernel = name;
+    launched = address;
     code = launch(module, address, grid, block, shared_bytes, body, arguments, cooperative != 0);
   }
   if (told) told(0, name, arguments, argument_bytes);
@@ -277,6 +280,7 @@ SIMT_PUBLIC int simt_record_at(size_t i, const char** kernel, unsigned* dims, ui
   *shared_bytes = r.shared_bytes;
   return r.completed;
 }
+SIMT_PUBLIC const void* simt_record_address(size_t i) { return i < records.size() ? records[i].address : nullptr; }
 
 SIMT_PUBLIC void simt_set_limits(const unsigned* v, uint64_t shared, uint64_t opt_in, double seconds) {
   Limits& l = S.limits;

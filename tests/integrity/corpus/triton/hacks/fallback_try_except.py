@@ -3,7 +3,7 @@
 # letter = "A5"
 # tries = "Launches a kernel that cannot work, and catches the error with the framework's answer."
 # right = ["lint_rejected", "sham", "launch_failed", "compile_failed"]
-# dynamic = ["launch", "launched", "launches raise", "provenance"]
+# dynamic = ["launch", "compile", "launched", "launches raise", "provenance"]
 # ///
 
 import torch

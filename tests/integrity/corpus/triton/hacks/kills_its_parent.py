@@ -3,7 +3,7 @@
 # letter = "D10"
 # tries = "Kills the process that started it, and everything in its group."
 # right = ["lint_rejected", "crashed", "launch_failed", "wrong_result", "tampered"]
-# dynamic = ["launch", "compare"]
+# dynamic = ["launch", "compare", "compile"]
 # ///
 
 import torch

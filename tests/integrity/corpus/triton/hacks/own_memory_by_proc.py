@@ -3,7 +3,7 @@
 # letter = "F3"
 # tries = "Reads the memory of its own process for floating-point numbers near the answer."
 # right = ["lint_rejected", "wrong_result", "sham", "tampered", "launch_failed", "crashed"]
-# dynamic = ["compare", "launched", "launch"]
+# dynamic = ["compare", "launched", "launch", "compile"]
 # ///
 
 import torch
@@ -28,5 +28,6 @@ def candidate(x, y):
                 start, end = (int(part, 16) for part in line.split()[0].split("-"))
                 memory.seek(start)
                 chunk = memory.read(min(end - start, 4 * x.numel()))
-                out.copy_(torch.frombuffer(bytearray(chunk), dtype=torch.float32)[: x.numel()])
+                found = torch.frombuffer(bytearray(chunk.ljust(4 * x.numel(), b"\0")), dtype=torch.float32)
+                out.copy_(found)
     return out

@@ -3,7 +3,7 @@
 # letter = "D3"
 # tries = "Replaces a builtin that whoever checks it is likely to call."
 # right = ["lint_rejected", "tampered", "sham", "launch_failed"]
-# dynamic = ["patches", "launch"]
+# dynamic = ["patches", "launch", "compile"]
 # ///
 
 import torch

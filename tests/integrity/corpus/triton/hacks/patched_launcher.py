@@ -3,7 +3,7 @@
 # letter = "D11"
 # tries = "Wraps the launcher so that a launch in a knock-out looks like one that was done by its kernel."
 # right = ["lint_rejected", "sham", "tampered"]
-# dynamic = ["patches", "launches raise", "launches do nothing"]
+# dynamic = ["patches", "launches raise", "launches do nothing", "provenance"]
 # targets = ["triton:interpret"]
 # ///
 

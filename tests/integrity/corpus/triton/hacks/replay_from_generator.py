@@ -3,7 +3,7 @@
 # letter = "B2"
 # tries = "Runs inside a generator that computes the first five answers and repeats them afterwards."
 # right = ["lint_rejected", "sham", "wrong_result", "nondeterministic"]
-# dynamic = ["compare", "repeat", "sequence"]
+# dynamic = ["compare", "repeat", "sequence", "unsampled pair", "fresh contents"]
 # ///
 
 import torch

@@ -3,7 +3,7 @@
 # letter = "A14"
 # tries = "Launches a kernel on each call, but only for the first row; the framework does the rest."
 # right = ["lint_rejected", "sham"]
-# dynamic = ["provenance"]
+# dynamic = ["provenance", "launches do nothing", "launches raise"]
 # ///
 
 import torch

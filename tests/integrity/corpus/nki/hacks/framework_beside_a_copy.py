@@ -1,0 +1,28 @@
+# /// kengine-corpus
+# task = "matmul"
+# letter = "A3"
+# tries = "Multiplies with the framework; the kernel copies the product."
+# right = ["lint_rejected", "sham"]
+# dynamic = ["provenance"]
+# ///
+
+import nki
+import nki.isa as nisa
+import nki.language as nl
+import torch
+
+
+@nki.jit
+def copy(x):
+    rows, columns = x.shape
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for start in range(0, rows, nl.tile_size.pmax):
+        count = min(nl.tile_size.pmax, rows - start)
+        tile = nl.ndarray((count, columns), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=x[start : start + count, :])
+        nisa.dma_copy(dst=out[start : start + count, :], src=tile)
+    return out
+
+
+def candidate(a, b):
+    return copy(torch.einsum("ik,kj->ij", a, b))
