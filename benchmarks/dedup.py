@@ -31,6 +31,7 @@ from kengine.model import SourceFile, Task
 JOBS = 2
 COPIES = 4
 SHAPES = "ABC"
+TOGETHER = 500
 UNARY = (
     "tl.exp({a})", "tl.log({a} + 1.0)", "tl.sqrt({a} * {a})", "tl.sigmoid({a})", "tl.abs({a})", "tl.sin({a})",
     "tl.cos({a})", "tl.exp2({a} * 0.5)", "tl.log2({a} + 2.0)", "tl.erf({a})", "tl.floor({a})", "tl.ceil({a})",
@@ -133,16 +134,15 @@ def _rename(code: str, match: re.Match[str], names: dict[str, str]) -> str:
 
 def make_samples(rows: int) -> Iterator[Sample]:
     """Samples in an order in which copies stand far apart; their family and shape are their origin."""
-    families = rows // (COPIES * len(SHAPES))
-    draw, number = random.Random(rows), 0
-    for copies in range(COPIES):
-        for family in range(families):
-            task = (
-                Task(f"t{family}", "function", f"def reference(x):\n    return x + {family}\n") if family % 2 else None
-            )
-            for shape in SHAPES:
-                code = copy(write(family, shape), draw, copies)
-                files = (SourceFile("candidate.py", code),)
+    families, draw, number = rows // (COPIES * len(SHAPES)), random.Random(rows), 0
+    for begin in range(0, families, TOGETHER):
+        kinds = [(f, shape) for f in range(begin, min(begin + TOGETHER, families)) for shape in SHAPES]
+        texts = [write(family, shape) for family, shape in kinds]
+        for copies in range(COPIES):
+            for (family, shape), text in zip(kinds, texts):
+                source = f"def reference(x):\n    return x + {family}\n"
+                task = Task(f"t{family}", "function", source) if family % 2 else None
+                files = (SourceFile("candidate.py", copy(text, draw, copies)),)
                 yield Sample(f"s{number}", "s", f"{family}{shape}", task, "", files, "", "triton")
                 number += 1
 
@@ -165,10 +165,14 @@ def measure(rows: int, folder: Path) -> None:
     context = Context(settings, folder, JOBS, store)
     begun, cpu = time.perf_counter(), _cpu()
     pipeline._pass([build(Dedup(), context)], before, after, lambda *_: None)
-    took, used = time.perf_counter() - begun, _cpu() - cpu
-    own, child = (resource.getrusage(w).ru_maxrss / 1024 for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    print(f"{count:,} kernels of {characters / count:,.0f} characters: {took:.0f} s, {used:.0f} s of processors, "
-          f"{1e6 * used / count:,.0f} us each; memory {own + JOBS * child:,.0f} MiB", flush=True)  # fmt: skip
+    took, (own, workers) = time.perf_counter() - begun, (now - then for now, then in zip(_cpu(), cpu))
+    used = own + workers
+    kept, each = (resource.getrusage(w).ru_maxrss / 1024 for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    print(
+        f"{count:,} kernels of {characters / count:,.0f} characters: {took:.0f} s, {used:.0f} s of processors "
+        f"({workers:.0f} s in {JOBS} workers), {1e6 * used / count:,.0f} us each; memory {kept + JOBS * each:,.0f} MiB",
+        flush=True,
+    )
     _check(before, after, store)
     store.close()
 
@@ -192,9 +196,10 @@ def _check(before: object, after: object, store: Store) -> None:
     assert right / clones > 0.98 and not shapes
 
 
-def _cpu() -> float:
+def _cpu() -> tuple[float, float]:
+    """Processor seconds of this process and of those that have ended."""
     usage = [resource.getrusage(w) for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(u.ru_utime + u.ru_stime for u in usage)
+    return usage[0].ru_utime + usage[0].ru_stime, usage[1].ru_utime + usage[1].ru_stime
 
 
 def main(arguments: list[str]) -> int:

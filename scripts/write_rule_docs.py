@@ -13,8 +13,10 @@ INTRODUCTION = """\
 # Lint rules
 
 Lint looks at the text of a candidate; nothing is executed. A `reject` ends the run with `lint_rejected`, a `warn` is
-only reported. Comments never count, and strings count only where code uses them as names. A candidate cannot switch a
-rule off; the command line (`--select`, `--ignore`) can, and the verdict says so. A task may permit single names with
+only reported. Comments never count, and strings count only where code uses them as names or as C++ sources. Those, and
+files of CUDA and HIP, are read after a preprocessor of kengine's own: macros expanded, tokens pasted, dead branches
+dropped. What stands in a branch of which the text does not say whether it is compiled is only a `warn`. A candidate cannot
+switch a rule off; the command line (`--select`, `--ignore`) can, and the verdict says so. A task may permit single names with
 `allow = ["torch.compile"]` in its block.
 
 Rules are tripwires, not verdicts: what they do not see, the integrity checks look for while the kernel runs.
@@ -25,10 +27,12 @@ This page is written by `scripts/write_rule_docs.py`.
 
 def render() -> str:
     """The whole page."""
+    from kengine_cuda.lint.rules import RULES as CUDA
+    from kengine_hip.lint.rules import RULES as HIP
     from kengine_nki.lint.rules import RULES as NKI
     from kengine_triton.lint.rules import RULES as TRITON
 
-    every = (*RULES, *TRITON, *NKI)
+    every = (*RULES, *TRITON, *CUDA, *HIP, *NKI)
     parts = [INTRODUCTION, "| code | name | severity |\n|---|---|---|"]
     for rule in every:
         anchor = f"{rule.code} {rule.name}".lower().replace(" ", "-")
@@ -45,10 +49,16 @@ def _page(rule: Rule) -> str:
         text = sections[title]
         lines += [f"**{title}**", ""]
         if text.startswith("    "):
-            lines += ["```python", textwrap.dedent(text).strip("\n"), "```", ""]
+            lines += [f"```{_language(rule)}", textwrap.dedent(text).strip("\n"), "```", ""]
         else:
             lines += [text.strip(), ""]
     return "\n".join(lines)
+
+
+def _language(rule: Rule) -> str:
+    """The language of a rule's examples."""
+    native = rule.code.startswith(("KE4", "KH", "KC102", "KC103", "KC105", "KC106")) and rule.code != "KE404"
+    return "cpp" if native else "python"
 
 
 if __name__ == "__main__":

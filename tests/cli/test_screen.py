@@ -6,7 +6,10 @@ import json
 
 import pytest
 
-HEAD = "import numpy\ndef make_inputs(seed, device):\n    return [numpy.random.default_rng(seed).standard_normal((8, 90))]\n"
+HEAD = (
+    "import numpy\ndef make_inputs(seed, device):\n"
+    "    return [numpy.random.default_rng(seed).standard_normal((8, 90))]\n"
+)
 GOOD = HEAD + "def reference(x):\n    return numpy.cumsum(x, 1)\n"
 ZEROS = HEAD + "def reference(x):\n    return x * 0\n"
 UNUSED = GOOD.replace("(8, 90))]", "(8, 90)), numpy.ones(3)]").replace("reference(x)", "reference(x, w)")

@@ -71,6 +71,45 @@ def test_stages_alone_give_the_same_as_together(folder, capsys) -> None:
     assert sorted(p.name for p in folder.glob(".*")) == []
 
 
+def test_difficulty_balance_curriculum_and_report_alone_and_together(folder, capsys) -> None:
+    (folder / "curate.toml").write_text(
+        f"{TOML}[difficulty]\nmin_attempts = 1\n[balance]\nhard = 3.0\n[curriculum]\n[report]\ntitle = 'Toy'\n"
+    )
+    assert cli.run(["curate", "curate.toml", "-q"]) == 0
+    body = json.loads((folder / "curated/report/report.json").read_text())
+    assert [s["stage"] for s in body["steps"]] == ["load", "parse", "reject", "difficulty", "balance", "curriculum"]
+    # three answers: one passes, one is wrong, one holds no code
+    assert [(r["k"], r["tasks"], round(r["passed"], 3)) for r in body["at_k"]] == [(1, 1, 0.333), (2, 1, 0.667)]
+    (lost_by,) = [row for row in body["by"]["category"] if row["value"] == "elementwise"]
+    assert lost_by["lost"] == {"parse no_code": 1, "reject wrong_result": 1} and lost_by["kept"] == 1
+    (row,) = [json.loads(x) for x in (folder / "curated/corpus/messages/train.jsonl").read_text().splitlines()]
+    labels = json.loads(row["labels"])
+    assert {k: labels[k] for k in ("attempts", "pass_rate", "difficulty", "level", "order", "phase")} == {
+        "attempts": 3, "pass_rate": 0.333333, "difficulty": "medium", "level": 1, "order": 1, "phase": 1
+    }  # fmt: skip
+    assert row["weight"] == pytest.approx(1 + 2 * (1 - 0.333333), abs=1e-5)
+
+    assert cli.run(["curate", "load", "rows.jsonl", "--config", "curate.toml", "-o", "a.jsonl"]) == 0
+    assert cli.run(["curate", "parse", "a.jsonl", "-o", "b.jsonl"]) == 0
+    assert cli.run(["curate", "reject", "b.jsonl", "--config", "curate.toml", "-o", "c.jsonl"]) == 0
+    assert cli.run(["curate", "difficulty", "c.jsonl", "--set", "min_attempts=1", "-o", "d.jsonl"]) == 0
+    assert cli.run(["curate", "balance", "d.jsonl", "--set", "weights={level={1=2.5}}", "-o", "e.jsonl"]) == 0
+    assert cli.run(["curate", "curriculum", "e.jsonl", "--set", "schedule=[[2],[1]]", "-o", "f.jsonl"]) == 0
+    (made,) = [json.loads(x) for x in (folder / "f.jsonl").read_text().splitlines()]
+    # by itself a stage sees what is left only: one attempt, which passed, so that nothing is to be learned from more
+    assert made["labels"]["pass_rate"] == 1.0 and "weight" not in made
+    assert (made["labels"]["order"], made["labels"]["phase"]) == (1, 2)
+    assert cli.run(["curate", "report", "f.jsonl", "--set", "title=Alone", "-o", "alone"]) == 0
+    assert "Alone" in (folder / "alone/report.html").read_text()
+    # from the folder of a run the losses are there as well
+    assert cli.run(["curate", "report", "curated", "-o", "again"]) == 0
+    again = json.loads((folder / "again/report.json").read_text())
+    assert {k: v for k, v in again.items() if k != "title"} | {"title": "Toy"} == body | {"by": again["by"]}
+    assert cli.run(["curate", "export", "curated", "--set", 'formats=["hf"]', "-o", "more"]) == 0
+    assert len(list((folder / "more/hf").iterdir())) == 1
+    capsys.readouterr()
+
+
 def test_a_stage_alone_writes_to_stdout(folder, capsys) -> None:
     assert cli.run(["curate", "parse", "rows.jsonl", "--set", "taskless=keep"]) == 0
     out, err = capsys.readouterr()

@@ -198,7 +198,8 @@ def test_a_full_disk_leaves_nothing_half_written(folder, monkeypatch) -> None:
 
     def connect(*args, **given):
         db = original(*args, **given)
-        db.execute("PRAGMA max_page_count = 24")
+        db.execute("PRAGMA page_size = 16384")
+        db.execute("PRAGMA max_page_count = 12")
         return db
 
     monkeypatch.setattr("kengine.curate.store.sqlite3.connect", connect)

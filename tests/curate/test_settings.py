@@ -77,6 +77,15 @@ def test_the_order_of_stages_may_be_given() -> None:
         ('["triton:interpret"]', '["triton interpret"]', 18, r"reject\.targets: 'triton interpret' is neither"),
         ("launch-timeout-s = 5", "launch-timeout-s = -1", 20, r"reject\.launch_timeout_s: want a number above 0"),
         ('["triton:gfx942"]', '["gfx942"]', 19, r"reject\.compile_for: .*gfx942"),
+        ('launch-timeout-s = 5', 'limits = 5', 20, r"reject\.limits: want object, got int"),
+        ("[parse]", "[balance]\nweights = { backend = 2 }\n[parse]", 15, r"balance\.weights\['backend'\]: want object"),
+        ("[parse]", "[balance.weights]\nbackend = 2\n[parse]", 15, r"balance\.weights\['backend'\]: want object"),
+        ("[parse]", "[export.splits]\ntrain = 'x'\n[parse]", 15, r"export\.splits\['train'\]: want float, got str"),
+        ("[parse]", "[balance]\ncaps = { source = -1 }\n[parse]", 15, r"balance\.caps: source: want a number of rows"),
+        ("[parse]", "[curriculum]\nschedule = [[1], []]\n[parse]", 15, r"curriculum\.schedule: a phase takes no value"),
+        ("[parse]", "[curriculum]\nschedule = [1]\n[parse]", 15, r"curriculum\.schedule\[0\]: want array, got int"),
+        ("[parse]", "[difficulty]\neasy = 2\n[parse]", 15, r"difficulty\.easy: want a pass rate from 0 to 1"),
+        ("[parse]", "[report]\nfolder = '../x'\n[parse]", 15, r"report\.folder: want the name of a folder"),
         ("seed = 5", "seed = = 5", 4, r"not TOML"),
         ("[parse]", "[parse\n", 14, r"not TOML"),
     ],
@@ -107,7 +116,9 @@ def test_a_fingerprint_tells_what_decides_about_rows() -> None:
     assert {k for k in first if first[k] != changed[k]} == {"parse"}
 
 
-@pytest.mark.parametrize("stage", ["sample", "parse", "reject", "augment", "export"])
+@pytest.mark.parametrize("stage", [
+    "sample", "parse", "reject", "difficulty", "balance", "curriculum", "augment", "export", "report"
+])  # fmt: skip
 def test_every_key_is_explained(stage: str) -> None:
     text = (Path(__file__).resolve().parents[2] / "docs" / "curate.md").read_text()
     part = text.partition(f"### [{stage}]")[2].partition("\n##")[0]
@@ -131,6 +142,7 @@ def test_every_stage_of_this_package_has_a_table_with_defaults() -> None:
         if (Path(settings.__file__).parent / f"{entry.module.split('.')[-1]}.py").exists()
         or (Path(settings.__file__).parent / entry.module.split(".")[-1]).is_dir()
     ]
-    assert {"load", "sample", "parse", "reject", "augment", "export"} <= set(here)
+    ours = {"load", "sample", "parse", "reject", "difficulty", "balance", "curriculum", "augment", "export", "report"}
+    assert ours <= set(here)
     for name in here:
         assert STAGES[name].record()() is not None

@@ -154,3 +154,17 @@ def test_the_engine_holds_no_key_in_its_zygotes():
 def test_json_of_a_plan():
     plan = Plan(opinion=OpinionSettings("http://h/v1", "m", options={"temperature": 0.5}))
     assert codec.from_json(json.loads(json.dumps(plan.to_json())), Plan) == plan
+
+
+def test_a_recorded_doubt_costs_no_reward_and_is_shown(chat):
+    from kengine.report.text import verdict_text
+    from kengine.rewards import correctness
+    from rich.console import Console
+
+    verdict = judge(chat, says("no", "numpy adds."))
+    assert correctness(verdict) == correctness(judge(chat, says("yes"))) == 1.0
+    console = Console(width=200, no_color=True)
+    with console.capture() as shown:
+        console.print(verdict_text(verdict))
+    assert "warned" in shown.get()
+    assert [c.failed for c in verdict.stages.integrity.checks if c.name == "opinion"] == [False]

@@ -1,40 +1,17 @@
-"""Sixty candidates as machines write them, over thirty operators, through the light headers under emulation."""
+"""Twice sixty candidates as machines write them, through the light headers under emulation: the first over thirty
+operators, the second over sixty others and in other styles."""
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Iterator
-from pathlib import Path
-from types import ModuleType
+from dataclasses import replace
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
+from extension_corpora import FIRST, SECOND, WHOLE, first_references, run  # noqa: E402
 from kengine.extension import Settings, install  # noqa: E402
-
-FOLDER = Path(__file__).parent / "corpus"
-CANDIDATES = sorted(p.stem for p in FOLDER.glob("*.py"))
-
-
-def _import(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="module")
-def references() -> ModuleType:
-    name = "extension_references"
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).parent / "references.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture
@@ -44,22 +21,33 @@ def installed(settings: Settings) -> Iterator[None]:
     undo()
 
 
-def test_the_corpus_is_sixty_candidates_over_thirty_operators(references: ModuleType) -> None:
-    assert len(CANDIDATES) == 60
-    assert len({references.operator_of(c) for c in CANDIDATES}) == 30
+@pytest.fixture
+def checked(settings: Settings) -> Iterator[None]:
+    undo = install(replace(settings, check=True))
+    yield
+    undo()
 
 
-@pytest.mark.parametrize("name", CANDIDATES)
-def test_candidate_computes_its_operator(name: str, installed: None, references: ModuleType) -> None:
-    torch.manual_seed(0)
-    reference = references.make(references.operator_of(name))
-    module = _import(FOLDER / f"{name}.py")
-    candidate = module.ModelNew(*reference.arguments)
-    references.share_parameters(candidate, reference.module)
-    with torch.no_grad():
-        expected = reference.module(*reference.inputs)
-    actual = candidate(*[x.clone() for x in reference.inputs])
-    assert actual.dtype == expected.dtype
-    torch.testing.assert_close(actual.detach(), expected, rtol=reference.tolerance, atol=reference.tolerance)
-    built = [v for v in vars(module).values() if type(v).__name__ == "Extension"]
-    assert all(e.path == "light" for e in built)
+def test_the_corpora_are_sixty_candidates_each() -> None:
+    assert (len(FIRST), len(SECOND), len({*FIRST, *SECOND})) == (60, 60, 120)
+    operators = {first_references.operator_of(candidate) for candidate in FIRST}
+    assert len(operators) == 30
+    assert not any(name.startswith(f"{operator}_") for name in SECOND for operator in operators - {"layer_norm", "softmax"})
+
+
+@pytest.mark.parametrize("name", [*FIRST, *(SECOND if WHOLE else SECOND[::3])])
+def test_candidate_computes_its_operator(name: str, installed: None) -> None:
+    _assert_right(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*FIRST, *SECOND] if WHOLE else [*FIRST[2::10], *SECOND[1::10]])
+def test_checks_raise_no_false_alarm(name: str, checked: None) -> None:
+    _assert_right(name)
+
+
+def _assert_right(name: str) -> None:
+    found = run(name)
+    assert found.actual.dtype == found.expected.dtype
+    torch.testing.assert_close(found.actual, found.expected, rtol=found.tolerance, atol=found.tolerance)
+    assert found.extensions and all(extension.path == "light" for extension in found.extensions)

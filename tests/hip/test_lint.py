@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from kengine.lint.rule import SECTIONS, Rule
+from kengine.lint import check
+from kengine.lint.rule import SECTIONS
 from kengine.model import Candidate, SourceFile, Target, Task, TaskSpec
 from kengine_hip.lint import RULES, lint
 
+FIXTURES = Path(__file__).with_name("fixtures")
 HEAD = "__global__ void k(const float* x, float* y, int n) {\n"
 CASES = {
     "KH101": (
@@ -21,9 +25,7 @@ CASES = {
         "  __half v = x[0]; for (int i = 0; i < n; ++i) v += x[i]; y[0] = v;",
         "  float v = x[0]; for (int i = 0; i < n; ++i) v += x[i]; y[0] = v;",
     ),
-    "KH104": ("  hipblasSgemm(0); y[0] = 1;", "  // hipblasSgemm(0)\n  y[0] = 1;"),
     "KH105": ("  float v = x[0];", "  y[threadIdx.x] = x[0];"),
-    "KH106": ("  torch::matmul(a, b); y[0] = 1;", "  torch::empty_like(a); y[0] = 1;"),
 }
 TASK = Task("t", "function", "")
 
@@ -35,11 +37,11 @@ def find(text: str, name: str = "k.hip", task: Task = TASK, arch: str = "gfx942"
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
 def test_rule(rule) -> None:
-    sections = Rule(rule.code, rule.name, rule.severity, lambda source, context: (), rule.doc).sections
-    assert list(sections) == ["", *SECTIONS] and all(text.strip() for text in sections.values())
-    bad, ok = CASES[rule.code]
-    assert find(HEAD + bad + "\n}\n") == [(rule.code, rule.severity, 1 if rule.code == "KH105" else 2)]
-    assert find(HEAD + ok + "\n}\n") == []
+    assert list(rule.sections) == ["", *SECTIONS] and all(text.strip() for text in rule.sections.values())
+    bad, ok = (FIXTURES / f"{rule.code}_{kind}.hip" for kind in ("bad", "ok"))
+    lines = [n for n, line in enumerate(bad.read_text().split("\n"), 1) if f"// {rule.code}" in line]
+    assert lines and find(bad.read_text()) == [(rule.code, rule.severity, line) for line in lines]
+    assert find(ok.read_text()) == []
 
 
 def test_codes_are_in_order() -> None:
@@ -52,9 +54,16 @@ def test_strings_of_a_python_file_have_its_lines() -> None:
     assert find(text, "k.py") == [("KH101", "warn", 5)]
 
 
-def test_a_task_may_permit_a_library() -> None:
-    allowing = Task("t", "function", "", spec=TaskSpec(allow=("hipblas",)))
-    assert find(HEAD + CASES["KH104"][0] + "\n}\n", task=allowing) == []
+@pytest.mark.parametrize(
+    ("line", "allow", "code"),
+    [("hipblasSgemm(0);", "hipblas", "KE402"), ("y = torch::matmul(a, b);", "aten::matmul", "KE401")],
+)
+def test_the_core_finds_libraries_and_operators_unless_the_task_permits_them(line, allow, code) -> None:
+    text = HEAD + "  y[0] = x[0];\n}\ntorch::Tensor run(torch::Tensor a, torch::Tensor b) {\n  " + line + "\n  return y;\n}\n"
+    candidate = Candidate((SourceFile("k.hip", text),), "k", "hip")
+    for task in (TASK, Task("t", "function", "", spec=TaskSpec(allow=(allow,)))):
+        found = [(f.code, f.line) for f in check(candidate, task, Target("hip", "gfx942")).findings if f.severity == "reject"]
+        assert found == ([(code, 5)] if task is TASK else [])
 
 
 def test_chips_with_32_lanes_are_spared() -> None:

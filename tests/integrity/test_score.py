@@ -155,7 +155,8 @@ def corpus(tmp_path: Path) -> Path:
     texts = {
         "tasks/add.py": TASK,
         "toy/honest/right.py": block(task="add", trap="views", does="Adds.") + KERNEL + BODY,
-        "toy/honest/wrong.py": block(task="add", trap="casts", does="Subtracts.") + KERNEL.replace("+ y[", "- y[") + BODY,
+        "toy/honest/wrong.py": block(task="add", trap="casts", does="Subtracts.")
+        + KERNEL.replace("+ y[", "- y[") + BODY,
         "toy/hacks/decoy.py": hack(["sham", "lint_rejected"], ["launched"]) + KERNEL
         + "def candidate(x, y):\n    return numpy.add(x, y) if add else x\n",
         "toy/hacks/patches.py": hack(["lint_rejected"], ["timing"]) + KERNEL + BODY
@@ -203,7 +204,8 @@ def test_the_command_tells_misses_and_ends_with_one(kengine, corpus, tmp_path) -
 
 
 def test_the_command_ends_with_zero_when_nothing_is_missed(kengine, corpus) -> None:
-    done = kengine("selftest", "--corpus", corpus, "--only", "decoy", "--only", "toy/honest/right", "--json", "--no-bare")
+    only = ("--only", "decoy", "--only", "toy/honest/right")
+    done = kengine("selftest", "--corpus", corpus, *only, "--json", "--no-bare")
     assert done.code == 0, done.err
     (line,) = done.out.splitlines()
     body = json.loads(line)

@@ -1,4 +1,4 @@
-"""The engine's score on its own corpus, on every target that needs no device: no hack passes, no honest kernel fails."""
+"""The engine's score on its own corpus, on every target that needs no device: no hack passes, all honest ones do."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ def test_derived_cases_that_are_not_valid_are_left_out_with_the_reason(bench, ma
     source = doing("assert x.abs().max() < 20, 'too large'; return x * 2")
     answer = bench.open(make_task(source))
     assert "too large" in answer["skipped"]["outlier"] and "large" in answer["skipped"]
-    assert [c["name"] for c in answer["cases"]] == ["draw0", "draw1", "tiny", "zeros", "draw2"]
+    assert [c["name"] for c in answer["cases"]] == ["draw0", "draw1", "tiny", "binary", "zeros", "draw2"]
     source = HEAD.replace("torch.randn(32, n, generator=g, device=device)", "torch.randint(9, (5,), generator=g)")
     answer = bench.open(make_task(source + "def reference(x):\n    return x * 3 - 1\n"))
     assert set(answer["skipped"]) == {"outlier", "large", "tiny", "zeros"}

@@ -29,6 +29,7 @@ def module(body, inputs="torch.randn(16, 64)", init="pass", names="x"):
     return MODULE.format(body=body, inputs=inputs, init=init, names=names)
 
 
+CONV = "self.c = nn.Conv2d(3, 8, 3); self.b = nn.BatchNorm2d(8)"
 LINEAR = "self.g = nn.Linear(64, 32)"
 PLAIN = "import torch\ndef make_inputs(seed, device, n=64):\n    g = torch.Generator(device).manual_seed(seed)\n"
 
@@ -65,7 +66,7 @@ ILL = {
         "no value is compared",
     ),
     "bias cancelled by a norm": (
-        module("self.b(self.c(x))", "torch.randn(4, 3, 8, 8)", "self.c = nn.Conv2d(3, 8, 3); self.b = nn.BatchNorm2d(8)"),
+        module("self.b(self.c(x))", "torch.randn(4, 3, 8, 8)", CONV),
         ("warning", "identity"),
         "c.bias (zeros will do)",
     ),
@@ -91,7 +92,7 @@ ILL = {
         ("warning", "dead-operator"),
         "aten::exp at line 5, aten::mul_ at line 6",
     ),
-    "clamp that never binds": (module("self.g(x).clamp(-1e9, 1e9)", init=LINEAR), ("warning", "idle-operator"), "clamp"),
+    "idle clamp": (module("self.g(x).clamp(-1e9, 1e9)", init=LINEAR), ("warning", "idle-operator"), "clamp"),
     "logsumexp of one": (
         module("torch.logsumexp(torch.logsumexp(self.g(x), 1, keepdim=True), 1, keepdim=True)", init=LINEAR),
         ("warning", "idle-operator"),
@@ -163,10 +164,12 @@ SOUND = {
     "clamp": module("F.gelu(F.hardtanh(self.g(x) * 4, -2, 2))", init=LINEAR),
     "loss": module("F.cross_entropy(x, t)", "torch.randn(64, 10), torch.randint(0, 10, (64,))", names="x, t"),
     "masked": module("(x * m).cumsum(1)", "torch.randn(8, 90), torch.randint(0, 2, (8, 90)).bool()", names="x, m"),
-    "causal": module("torch.softmax(x.masked_fill(torch.ones(9, 9).triu(1) > 0, float('-inf')), -1)", "torch.randn(4, 9, 9)"),
+    "causal": module("torch.softmax(x.masked_fill(torch.ones(9, 9).triu(1) > 0, float('-inf')), -1)",
+                     "torch.randn(4, 9, 9)"),
     "rms": function("x * (x.pow(2).mean(-1, keepdim=True) + 1e-6).rsqrt()"),
     "argmax": function("x.argmax(-1)"),
-    "gather": function("torch.gather(x, 1, i)", "torch.randn(9, n, generator=g), torch.randint(0, n, (9, 5), generator=g)", "x, i"),
+    "gather": function("torch.gather(x, 1, i)",
+                       "torch.randn(9, n, generator=g), torch.randint(0, n, (9, 5), generator=g)", "x, i"),
 }  # fmt: skip
 
 

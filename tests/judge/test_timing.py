@@ -78,8 +78,8 @@ class Runner(threading.Thread):
 
 @pytest.fixture
 def measure(bench, make_task, lent_type):
-    def run(candidate, lie=None, source=SOURCE, plan=None, instruments=None, results=None, **spec):
-        opened = bench.open(make_task(source, **spec), cases=1)
+    def run(candidate, lie=None, source=SOURCE, plan=None, instruments=None, results=None, limit=1, **spec):
+        opened = bench.open(make_task(source, **spec), cases=limit)
         assert opened["ok"], opened
         runner = Runner(lent_type, candidate, lie, results)
         runner.start()
@@ -302,3 +302,73 @@ def test_device_floor_and_rotation(bench, make_task):
     assert course._floor_ns() == 64 * 64 * 4 - (1 << 13)
     assert course._sets() == timing.MIN_SETS
     assert clock.instruments_for("cpu").methods() == ("wall",)
+
+
+MIXED = [{"name": "own"}, {"name": "big", "values": "large"}, {"name": "spike", "values": "outlier"}]
+
+
+def test_values_of_other_cases_are_mixed_into_each_batch(measure):
+    answer, runner = measure(lambda x: x.cumsum(-1), source=SOURCE, cases=MIXED, limit=None)
+    assert answer["record"] is not None, answer
+    for batch in runner.seen:
+        tops = [float(torch.frombuffer(bytearray(raw), dtype=torch.float32).abs().max()) for raw in batch]
+        assert sum(top > 100 for top in tops) == 1, tops  # one set of several: what is measured stays the task's own
+
+
+def test_a_kernel_that_tells_test_data_from_timed_data_is_caught_in_both_ways(measure):
+    checked = [0]
+
+    def only_ordinary(x):
+        return x.cumsum(-1) if float(x.abs().max()) < 100 else x.clone()
+
+    answer, _ = measure(only_ordinary, cases=MIXED, limit=None)
+    assert answer["fault"]["status"] == "wrong_result", answer
+    assert answer["fault"]["message"].startswith(("big: ", "spike: ")), answer
+    assert "wrong when timed" in answer["fault"]["message"]
+
+    def only_extreme(x):
+        checked[0] += 1
+        return x.cumsum(-1) if float(x.abs().max()) > 100 else x.clone()
+
+    answer, _ = measure(only_extreme, cases=MIXED, limit=None)
+    assert answer["fault"]["status"] == "wrong_result" and answer["fault"]["message"].startswith("own: ")
+
+
+def test_every_timed_answer_is_compared(measure):
+    """One wrong answer among all calls of all batches, wherever it is."""
+    total = [0]
+    answer, _ = measure(lambda x: total.__setitem__(0, total[0] + 1) or x.cumsum(-1), cases=MIXED, limit=None)
+    assert answer["record"] is not None and total[0] > 20
+    for wrong in (1, 3, 9, 14):
+        calls = [0]
+
+        def once(x, calls=calls, wrong=wrong):
+            calls[0] += 1
+            # A call with a set that is used again overwrites what was kept of it; the last one counts.
+            return x.cumsum(-1) if calls[0] < 4 * wrong or calls[0] % 4 else x.cumsum(-1) + 1
+
+        answer, _ = measure(once, cases=MIXED, limit=None)
+        assert answer["fault"]["status"] == "wrong_result", wrong
+
+
+def test_only_cases_with_the_same_arrays_are_mixed(bench, make_task):
+    from kengine.judge import siblings
+
+    source = SOURCE.replace("(64, 64", "(n, 64").replace("(seed, device)", "(seed, device, n=64)")
+    cases = [
+        {"name": "a"},
+        {"name": "b", "values": "large"},
+        {"name": "c", "values": "large", "params": {"n": 32}},
+        {"name": "d", "values": "large", "layout": "strided"},
+        {"name": "e", "values": "large", "dtype": "float16"},
+        {"name": "f", "draw": 1},
+    ]
+    opened = bench.open(make_task(source.replace("time.sleep(0.002)", "pass"), cases=cases))
+    session = bench.judge.sessions[opened["task_id"]]
+    assert siblings.find(session, 0) == (1,) and siblings.find(session, 2) == ()
+    assert siblings.choose(session, 0, 3, 1, (1,)) == [0]
+    rounds = [siblings.choose(session, 0, n, 4, (1, 4)) for n in range(40)]
+    assert all(r.count(0) == 3 for r in rounds)
+    assert {r.index(next(i for i in r if i)) for r in rounds} == {0, 1, 2, 3}
+    assert {i for r in rounds for i in r} == {0, 1, 4}
+    assert rounds == [siblings.choose(session, 0, n, 4, (1, 4)) for n in range(40)]

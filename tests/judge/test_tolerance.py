@@ -264,3 +264,15 @@ def test_torch_and_numpy_agree():
     t = [torch.from_numpy(v) for v in (exact, honest, sens)]
     b = allowed_error(*t, "float32", Tolerance(), 33, torch)
     np.testing.assert_allclose(a, b.numpy(), rtol=1e-12)
+
+
+def test_terms_of_two_inputs_that_cancel_in_one_move_add_up_in_another(bench, make_task):
+    """x sin(y) moves by x sin(y) for x and by x y cos(y) for y: where the two are alike, each has its say."""
+    source = "import torch\ndef make_inputs(seed, device):\n    return [torch.rand(4000) + 1, torch.rand(4000) + 1]\n"
+    opened = bench.open(make_task(source + "def reference(x, y):\n    return torch.log(x) - torch.log(y)\n"), cases=1)
+    session = bench.judge.sessions[opened["task_id"]]
+    (output,) = session.expected(session.cases[0], "check").outputs
+    # Each logarithm moves by as much as its argument does: together by the root of two, never by nothing.
+    step = 2.0**-24 * 64
+    assert output.allowed.min() > 0.9 * step
+    assert bench.run(lambda x, y: torch.log2(x) * 0.6931471805599453 - torch.log(y)).ok

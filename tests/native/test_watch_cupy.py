@@ -67,13 +67,23 @@ def test_operators_have_the_name_of_cupy(session: Any, body: str, expected: Any,
     assert seen.origins == [(True, "copy" in body, False)]
 
 
-@pytest.mark.parametrize("body", ["through_copy(a.T)", "through_copy(a[::2, 1:])", "through_copy(a[[3, 1]])",
-                                  "through_copy(cp.concatenate([a, b]))", "through_copy(a.astype(cp.float64).astype(cp.float32))",
-                                  "through_copy(cp.pad(a, 1))", "through_copy(cp.asarray(a.get()))"])  # fmt: skip
-def test_movement_is_followed_and_no_work(session: Any, body: str) -> None:
-    seen = look(session, body)
+@pytest.mark.parametrize("moved", ["a.T", "a[::2, 1:]", "a[[3, 1]]", "cp.concatenate([a, b])", "cp.pad(a, 1)",
+                                   "a.astype(cp.float64).astype(cp.float32)", "cp.asarray(a.get())"])  # fmt: skip
+def test_movement_is_followed_and_no_work(session: Any, moved: str) -> None:
+    seen = look(session, f"through_copy({moved})")
     assert seen.operators == {} and seen.kernels == {"copy": 1}
     assert seen.origins == [(True, True, False)] and seen.facts.foreign_bytes == 0
+
+
+def test_a_product_costs_what_its_products_do(session: Any) -> None:
+    from kengine.native.cupy.record import flops
+
+    assert flops([64 * 128, 128 * 32], 64 * 32) == 2 * 64 * 128 * 32
+    assert flops([5], 1) == 0 and flops([5, 5], 1) == 2 * 5
+    loaded = session(HEAD.replace("BODY", "through_copy(a @ b)"))
+    inputs = make_inputs(torch.rand(256, 256), torch.rand(256, 256))
+    seen = followed(inputs, lambda: loaded.call(inputs, Mode.traced))
+    assert seen.facts.operators[0].cost == 2 * 256**3 // 10
 
 
 def test_an_assignment_carries_its_origin(session: Any) -> None:
@@ -94,7 +104,8 @@ def test_generated_kernels_are_kernels(session: Any) -> None:
 
 def test_arrays_answer_as_before(session: Any) -> None:
     body = """(as_torch(cp.sort(a)), as_torch(a.max(axis=1)), float(a.sum()), cp.where(a > 0.5, a, 0).shape,
-            type(a[0]).__module__, type(a + 1).__name__, (a + 1).dtype.name, cp.maximum(a, b, out=b) is b, cp.size(a))"""
+            type(a[0]).__module__, type(a + 1).__name__, (a + 1).dtype.name, cp.maximum(a, b, out=b) is b,
+            cp.size(a))"""
     value = look(session, body).value
     assert torch.equal(value[0], X.sort().values) and torch.equal(value[1], X.amax(1))
     assert value[2] == pytest.approx(float(X.sum())) and value[3] == (8, 8)

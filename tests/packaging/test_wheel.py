@@ -112,6 +112,14 @@ def test_its_metadata(wheel: Path) -> None:
     assert any(n.endswith("licenses/LICENSE") for n in archive.namelist())
 
 
+def test_the_corpus_is_in_it_and_is_found(installed: Path, tmp_path: Path) -> None:
+    code = "from kengine import selftest; c = selftest.load(); print(c.folder.parent.name, len(c.entries))"
+    found = run(installed, "python", "-I", "-c", code, cwd=tmp_path)
+    corpus = ROOT / "tests" / "integrity" / "corpus"
+    count = sum(1 for kind in ("hacks", "honest") for _ in corpus.glob(f"*/{kind}/*.*"))
+    assert found.stdout.split() == ["selftest", str(count)], found.stderr
+
+
 def test_entry_points(installed: Path, tmp_path: Path) -> None:
     code = (
         "import importlib.metadata as m, json; d = m.distribution('kernel-engine'); "

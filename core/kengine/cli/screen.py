@@ -131,7 +131,9 @@ def _expand(arguments: Sequence[str]) -> list[Path]:
         inside = [p for p in below if not any(part[0] in "._" for part in p.relative_to(folder).parts)]
         tasks = [p for p in inside if holds_task(p)]
         if not tasks:
-            raise UsageError(f"{argument}: no task in this folder ({len(inside)} source files, none of which holds one)")
+            raise UsageError(
+                f"{argument}: no task in this folder ({len(inside)} source files, none of which holds one)"
+            )
         found.update(dict.fromkeys(tasks))
     return list(found)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 @click.command("selftest")
 @click.option("--target", "wanted", metavar="BACKEND:ARCH", multiple=True, help="Only this target; may be repeated.")
 @click.option("--only", metavar="NAME", multiple=True, help="Only this entry or folder of entries; may be repeated.")
-@click.option("--corpus", "root", type=click.Path(path_type=Path), metavar="DIR", help="Another corpus, laid out alike.")
+@click.option("--corpus", "root", type=click.Path(path_type=Path), metavar="DIR", help="Another corpus.")
 @click.option("--no-bare", is_flag=True, help="Leave out the second verdict, without lint.")
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Candidates side by side; default: processors.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each target, and nothing else.")
@@ -43,7 +43,8 @@ def command(
     chosen = corpus.select(only) if only else corpus
     targets = tuple(dict.fromkeys(wanted)) or selftest.targets(chosen)
     if not targets:
-        raise TargetUnavailable(f"no target of {', '.join(chosen.backends)} can launch here: `kengine backends` says why")
+        wanted_of = ", ".join(chosen.backends)
+        raise TargetUnavailable(f"no target of {wanted_of} can launch here; `kengine backends` says why")
     scores = []
     try:
         for target in targets:

@@ -29,10 +29,11 @@ own state: never keep samples of a whole corpus, keep uids, digests or sketches.
 `settings.STAGES` names every stage and its module; the name is also that of the table in curate.toml. Its order is the
 default one, a file may give another with `stages = [...]`.
 
-Labels that stages agree on (`Sample.labels`): operator, category, level (of the task), difficulty, pass_rate (0 to 1),
-cluster (uid of its representative), cluster_size, variant (how a swept variant differs), order (place in a curriculum),
-target (chip that a prompt names). `Sample.weight` is how often a trainer should see a row; exporters write it and, when
-asked, repeat rows. `Sample.group` decides about the split: samples of one group stay together.
+Labels that stages agree on (`Sample.labels`): operator, category, level (of the task), difficulty (easy, medium,
+hard), pass_rate (0 to 1) over so many attempts, cluster (uid of its representative), cluster_size, variant (how a swept
+variant differs), order and phase (place in a curriculum, from 1), target (chip that a prompt names). `Sample.weight` is
+how often a trainer should see a row; exporters write it and, when asked, repeat rows. `Sample.group` decides about the
+split: samples of one group stay together.
 """
 
 from __future__ import annotations

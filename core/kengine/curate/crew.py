@@ -13,8 +13,8 @@ import signal
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from queue import Queue
-from threading import Thread
+from queue import Full, Queue
+from threading import Event, Thread
 from typing import BinaryIO, TypeVar
 
 from kengine.errors import InfraError
@@ -35,12 +35,15 @@ def spread(work: Callable[[int, int], Iterator[T]], of: int) -> Iterator[T]:
     raised here, at its place in the order. Raises InfraError when a process died.
     """
     workers: list[tuple[int, BinaryIO]] = []
+    pumps: list[Thread] = []
+    stop = Event()
     try:
         for k in range(of):
-            workers.append(_start(work, k, of, [file for _, file in workers]))
+            workers.append(_start(work, k, of))
         queues: list[Queue[bytes]] = [Queue(AHEAD) for _ in workers]
         for (_, file), queue in zip(workers, queues):
-            Thread(target=_pump, args=(file, queue), daemon=True).start()
+            pumps.append(Thread(target=_pump, args=(file, queue, stop), name="curate-crew", daemon=True))
+            pumps[-1].start()
         at = 0
         while True:
             message = queues[at % of].get()
@@ -54,15 +57,18 @@ def spread(work: Callable[[int, int], Iterator[T]], of: int) -> Iterator[T]:
             yield value
             at += 1
     finally:
-        for process, file in workers:
+        stop.set()
+        for process, _ in workers:
             with suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
             os.waitpid(process, 0)
-            with suppress(OSError):
-                file.close()
+        for pump in pumps:
+            pump.join()
+        for _, file in workers:
+            file.close()
 
 
-def _start(work: Callable[[int, int], Iterator[T]], k: int, of: int, others: list[BinaryIO]) -> tuple[int, BinaryIO]:
+def _start(work: Callable[[int, int], Iterator[T]], k: int, of: int) -> tuple[int, BinaryIO]:
     reading, writing = os.pipe()
     with warnings.catch_warnings():
         # of forking beside threads: the child takes no lock that one of them could hold
@@ -72,15 +78,21 @@ def _start(work: Callable[[int, int], Iterator[T]], k: int, of: int, others: lis
         os.close(writing)
         return process, os.fdopen(reading, "rb", buffering=1 << 20)
     try:
-        for file in others:  # else a sibling would not notice that the parent has gone
-            os.close(file.fileno())
-        os.close(reading)
+        _close_all_but(writing)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         gc.freeze()
         with os.fdopen(writing, "wb", buffering=1 << 16) as out:
             _serve(work, k, of, out)
     finally:
         os._exit(0)
+
+
+def _close_all_but(kept: int) -> None:
+    """Let go of the parent's files: its lock would outlive it here, and a sibling's pipe would not end with it."""
+    for name in os.listdir("/proc/self/fd"):
+        if int(name) > 2 and int(name) != kept:
+            with suppress(OSError):
+                os.close(int(name))
 
 
 def _serve(work: Callable[[int, int], Iterator[T]], k: int, of: int, out: BinaryIO) -> None:
@@ -114,14 +126,17 @@ def _describe(error: BaseException) -> str:
     return f"a process of the curation failed: {type(error).__name__}: {error}"
 
 
-def _pump(file: BinaryIO, queue: Queue[bytes]) -> None:
-    """Read whole messages; an empty one at the end."""
-    try:
-        while True:
-            head = file.read(8)
-            body = file.read(int.from_bytes(head, "big")) if len(head) == 8 else b""
-            queue.put(body)
-            if not body:
-                return
-    except (OSError, ValueError):
-        queue.put(b"")
+def _pump(file: BinaryIO, queue: Queue[bytes], stop: Event) -> None:
+    """Read whole messages; an empty one at the end, also of a message that was cut."""
+    body = b"-"
+    while body and not stop.is_set():
+        head = file.read(8)
+        size = int.from_bytes(head, "big")
+        body = file.read(size) if len(head) == 8 else b""
+        body = body if len(body) == size else b""
+        while not stop.is_set():
+            try:
+                queue.put(body, timeout=0.2)
+                break
+            except Full:
+                continue

@@ -15,11 +15,12 @@ from kengine.curate.code.sketch import sketch
 from kengine.curate.code.tasks import digest_reference, digest_text
 from kengine.curate.code.tokens import Files
 from kengine.curate.dedup_input import files_of
-from kengine.curate.record import Loss, Sample
+from kengine.curate.record import Loss, Sample, evolve
 from kengine.errors import UsageError
 
 if TYPE_CHECKING:
     from kengine.curate.decontaminate import Decontaminate
+    from kengine.curate.load import Opened
 
 SHORTEST = 40
 """Shingles that the shorter of two texts must have for one to count as part of the other."""
@@ -176,15 +177,25 @@ class Index:
 
 def read_index(section: Decontaminate, base: Path) -> Index:
     """Read every benchmark of a section. Raises UsageError."""
-    from kengine.curate.load import load
+    from kengine.curate.load import open_source
     from kengine.curate.settings import Source
 
     index = Index()
     for each in section.benchmark:
         name = each.name or PurePath(each.path).name
-        index.add(name, each.path, load([Source(each.path, name, each.format, tasks=each.tasks)], base))
+        index.add(name, each.path, _complete(open_source(Source(each.path, name, each.format, tasks=each.tasks), base)))
     index.finish()
     return index
+
+
+def _complete(opened: Opened) -> Iterator[Sample | Loss]:
+    """What a benchmark holds; code whose task cannot be found counts as well."""
+    for outcome in opened.loader.read():
+        if isinstance(outcome, Sample):
+            uid = f"{opened.source.name}:{outcome.uid or outcome.origin}"
+            yield evolve(outcome, uid=uid, task=opened.tasks.find(outcome)[0])
+        else:
+            yield outcome
 
 
 def references_of(sample: Sample) -> list[tuple[int, int]]:

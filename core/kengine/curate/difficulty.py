@@ -38,8 +38,11 @@ class Difficulty:
             raise UsageError(f"prefer: {self.prefer!r} is not known; allowed: source, rule")
         if self.min_attempts < 1:
             raise UsageError(f"min_attempts: want at least 1, got {self.min_attempts}")
-        if not 0 <= self.hard < self.easy <= 1:
-            raise UsageError(f"hard: want 0 <= hard < easy <= 1, got hard = {self.hard:g} and easy = {self.easy:g}")
+        for name in ("easy", "hard"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise UsageError(f"{name}: want a pass rate from 0 to 1, got {getattr(self, name):g}")
+        if self.hard >= self.easy:
+            raise UsageError(f"hard: want less than easy, got hard = {self.hard:g} and easy = {self.easy:g}")
 
 
 def build(section: Difficulty, context: Context) -> Stage:

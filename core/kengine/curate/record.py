@@ -160,10 +160,11 @@ def evolve(sample: Sample, **changes: Any) -> Sample:
 
     Raises TypeError for a field that does not exist.
     """
-    values = {name: sample.__dict__[name] for name in _FIELDS}
-    if not changes.keys() <= values.keys():
-        raise TypeError(f"a sample has no field {', '.join(sorted(changes.keys() - values.keys()))}")
+    values = sample.__dict__.copy()
+    values.pop("digest", None)  # that of the old files
     values.update(changes)
+    if len(values) != len(_FIELD_SET):
+        raise TypeError(f"a sample has no field {', '.join(sorted(changes.keys() - _FIELD_SET))}")
     made = object.__new__(Sample)
     made.__dict__.update(values)
     return made
@@ -178,5 +179,4 @@ def make(values: Mapping[str, Any]) -> Sample:
     return made
 
 
-_FIELDS = tuple(Sample.__dataclass_fields__)
-_FIELD_SET = frozenset(_FIELDS)
+_FIELD_SET = frozenset(Sample.__dataclass_fields__)

@@ -196,10 +196,20 @@ class Segment:
             for number in wanted:
                 yield rows.decode(found[number], self.store.find_task)
 
+    def settle(self) -> bool:
+        """Move everything from the log into the file itself; False when that cannot be done now."""
+        busy, _, _ = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return not busy
+
     @contextmanager
     def reopen(self) -> Iterator[Segment]:
-        """The same samples through a connection of one's own, to read in another process."""
-        database = sqlite3.connect(f"file:{quote(str(self.store.path))}?mode=ro", uri=True, timeout=30)
+        """The same samples, to read in a forked process while nobody writes, after `settle`.
+
+        The file is opened without locks: SQLite shares those, and the log beside the file, between all connections of
+        what it takes for one process, and a forked one has that of its parent in memory.
+        """
+        address = f"file:{quote(str(self.store.path.absolute()))}?mode=ro&immutable=1&nolock=1"
+        database = sqlite3.connect(address, uri=True)
         try:
             yield Segment(Store.over(database, self.store.path), self.n)
         finally:

@@ -21,11 +21,18 @@ _CHUNK = 1 << 20
 _MAX_LINE = 64 << 20
 
 
-def read(path: Path, wanted: Callable[[int], bool] | None = None) -> Iterator[tuple[int, Union[Row, Broken, None]]]:
+def read(path: Path) -> Iterator[tuple[int, Union[Row, Broken]]]:
     """Rows with their 1-based number (the line, in a file of lines), or why a row is broken.
 
-    wanted: in a file of lines a row whose 0-based number, counted without empty lines, is not wanted is not parsed, and
-    given as None.
+    Raises UsageError, naming the file, when the file as a whole cannot be read.
+    """
+    return cast("Iterator[tuple[int, Union[Row, Broken]]]", read_some(path, None))
+
+
+def read_some(path: Path, wanted: Callable[[int], bool] | None) -> Iterator[tuple[int, Union[Row, Broken, None]]]:
+    """As `read`; in a file of lines a row that is not wanted is not parsed, and given as None.
+
+    wanted: asked with the 0-based number of a row, counted without empty lines; None wants all.
 
     Raises UsageError, naming the file, when the file as a whole cannot be read.
     """

@@ -51,12 +51,15 @@ def tracing() -> Iterator[None]:
 
 
 @contextmanager
-def launching(name: str, arguments: Iterable[object]) -> Iterator[None]:
-    """Around a launch on a device that happens: followed, and only the launch itself is in the trace."""
-    if not watch.active():
+def launching(name: str, arguments: Iterable[object], returned: list[object] | None = None) -> Iterator[None]:
+    """Around a launch on a device that happens: followed, and only the launch itself is in the trace.
+
+    returned: see `watch.kernel`. A launch that is captured into a graph does not run, and is not followed.
+    """
+    if not watch.active() or _captures():
         yield
         return
-    kernel = watch.kernel(name, arguments)
+    kernel = watch.kernel(name, arguments, returned)
     with _hidden():
         kernel.__enter__()
     try:
@@ -80,6 +83,12 @@ def _hidden() -> Iterator[None]:
     yield
     _synchronize()
     trace.hidden.append((begin, trace.cupti.now_ns()))
+
+
+def _captures() -> bool:
+    import torch
+
+    return bool(torch.cuda.is_current_stream_capturing())
 
 
 def _synchronize() -> None:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 _ORDINARY = re.compile(
     r"(?:libc|libm|libdl|libpthread|librt|libutil|libgcc_s|libstdc\+\+|libc\+\+(?:abi)?|libgomp|libomp|libatomic|"
@@ -66,7 +67,8 @@ def read(library: Path) -> Linkage | None:
         with library.open("rb") as file:
             for segment in ELFFile(file).iter_segments("PT_DYNAMIC"):
                 if isinstance(segment, DynamicSegment):
-                    needed += [str(tag.needed) for tag in segment.iter_tags("DT_NEEDED")]
+                    tags: Any = segment.iter_tags("DT_NEEDED")
+                    needed += [str(tag.needed) for tag in tags]
                     imported += [str(s.name) for s in segment.iter_symbols() if s["st_shndx"] == "SHN_UNDEF"]
     except (OSError, ELFError, ValueError, KeyError, TypeError, AttributeError, UnicodeDecodeError):
         return None

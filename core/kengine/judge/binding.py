@@ -1,4 +1,4 @@
-"""Inputs and parameters that a kernel could leave out: those that do not move the answer, or for which 1 or 0 will do."""
+"""Inputs and parameters that a kernel could leave out: those that do not move the answer, or that 1 or 0 replaces."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from kengine.judge.packing import leaves
 from kengine.judge.screening import PHASE
 from kengine.judge.session import Session
 from kengine.model import Case, TaskFinding
-
 
 Alter = Callable[[Any, Any], Any]
 """From an array, and the one that another draw has in its place (None for parameters), to what stands in for it."""
@@ -61,7 +60,7 @@ def _passes(session: Session, kind: str, place: Any, alter: Alter) -> bool:
 
 
 def _stand_in(session: Session, kind: str, place: Any) -> str:
-    """"zeros", "ones", "false" or "true" where an array of these passes in the place of the task's own; else ""."""
+    """What passes in the place of the task's own array: "zeros", "ones", "false" or "true"; "" when none does."""
     first = session.entry(session.cases[0], "check")
     if kind == "input":
         array = list(arrays(first.packed.values(first.packed.image)))[place]
@@ -71,9 +70,16 @@ def _stand_in(session: Session, kind: str, place: Any) -> str:
     if not is_bool and not is_float(array):
         return ""
     for value, name in ((1, "true" if is_bool else "ones"), (0, "false" if is_bool else "zeros")):
-        if _passes(session, kind, place, lambda a, other: a * 0 + value if not is_bool else (a & False) | bool(value)):
+        if _passes(session, kind, place, _filled(value)):
             return name
     return ""
+
+
+def _filled(value: int) -> Alter:
+    def fill(array: Any, other: Any) -> Any:
+        return (array & False) | bool(value) if dtype_name(array) == "bool" else array * 0 + value
+
+    return fill
 
 
 def _plural(kind: str, names: list[str]) -> str:

@@ -118,13 +118,14 @@ def check_further_calls(claimed_ns: float, further: int, short_wall_ns: int, lon
         )
 
 
-def check_floor(claimed_ns: float, floor_ns: int | None) -> None:
-    """Raise CandidateFault(tampered) for a time in which the device cannot write the outputs to its memory."""
+def check_floor(claimed_ns: float, floor_ns: int | None, what: str = "writing its outputs") -> None:
+    """Raise CandidateFault(tampered) for a time in which the device cannot do `what`, which takes `floor_ns`."""
     if floor_ns is not None and claimed_ns < 0.9 * floor_ns:
+        whose = "device" if "products" in what else "memory"
         raise CandidateFault(
             "tampered",
-            f"a call is claimed to take {claimed_ns / 1e3:.3g} us, but writing its outputs alone takes "
-            f"{floor_ns / 1e3:.3g} us at the memory's peak rate",
+            f"a call is claimed to take {claimed_ns / 1e3:.3g} us, but {what} alone takes {floor_ns / 1e3:.3g} us at "
+            f"the {whose}'s peak rate",
         )
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol
 
 from kengine.device.timing import time_calls
 from kengine.errors import DeviceLost
+from kengine.judge.ceilings import Ceilings, measure
 from kengine.model import JsonValue, TimingPlan
 
 Method = Literal["activity", "event", "wall"]
@@ -25,6 +26,7 @@ class Instruments(Protocol):
     def wall(self) -> int: ...
     def cache_bytes(self) -> int: ...
     def bandwidth(self) -> float | None: ...
+    def ceilings(self) -> Ceilings: ...
     def state(self) -> Mapping[str, JsonValue]: ...
 
 
@@ -56,6 +58,10 @@ class HostInstruments:
         """Not known on a host."""
         return None
 
+    def ceilings(self) -> Ceilings:
+        """Not measured on a host."""
+        return Ceilings()
+
     def state(self) -> Mapping[str, JsonValue]:
         """Nothing that a reader of times would need."""
         return {"device": "host"}
@@ -66,6 +72,7 @@ class DeviceInstruments(HostInstruments):
 
     def __init__(self) -> None:
         self._methods: tuple[Method, ...] = ()
+        self._ceilings: Ceilings | None = None
 
     def methods(self) -> tuple[Method, ...]:
         """What works here, tried once."""
@@ -96,6 +103,13 @@ class DeviceInstruments(HostInstruments):
         bits = getattr(properties, "memory_bus_width", 0) or 0
         return 2.0 * clock_khz * 1e3 * bits / 8 if clock_khz and bits else None
 
+    def ceilings(self) -> Ceilings:
+        """Rates of memory and matrix products, measured once."""
+        if self._ceilings is None:
+            method = self.methods()[0]
+            self._ceilings = measure(lambda calls: self.measure(calls, method))
+        return self._ceilings
+
     def state(self) -> Mapping[str, JsonValue]:
         """Name, clocks and temperature, as far as the driver tells."""
         import torch
@@ -106,6 +120,9 @@ class DeviceInstruments(HostInstruments):
                 state[name] = int(getattr(torch.cuda, ask)())
             except Exception:
                 state[name] = None  # needs the vendor's management library, which is often not there
+        if self._ceilings is not None:
+            state["memory_bytes_per_s"] = self._ceilings.bytes_per_s
+            state["operations_per_s"] = self._ceilings.best
         return state
 
 

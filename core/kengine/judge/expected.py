@@ -27,6 +27,7 @@ from kengine.judge.tolerance import (
     arithmetic_roundoff,
     estimate_reduction,
     is_inexact,
+    is_steep,
     root_mean_square,
     sensitivities,
 )
@@ -49,6 +50,7 @@ class ExpectedArray:
     arrays on the host and torch tensors on a device; a scalar has the shape (1,) here, because numpy turns arrays
     without dimensions into something else. special: some value is not finite. differs: honest and exact are too far
     apart to be one function. whole: honest and exact are the same whole numbers, in a case of binary inputs.
+    steep: the last digits of the inputs decide a good part of it.
     """
 
     form: Form
@@ -58,6 +60,7 @@ class ExpectedArray:
     special: bool
     differs: bool = False
     whole: bool = False
+    steep: bool = False
 
     @property
     def nbytes(self) -> int:
@@ -78,6 +81,7 @@ class Expected:
     elapsed_ns: what the reference and its variations took. notes: what a reader of the verdict should know.
     result: what the reference returned, kept for a task that turns a kernel's answer into it. whole: every value is a
     whole number that the task's own precision holds, and exactness is asked for.
+    homogeneous: it scales as its (tiny) inputs do.
     """
 
     structure: list[Any]
@@ -87,6 +91,7 @@ class Expected:
     native: bool = False
     result: Any = None
     whole: bool = False
+    homogeneous: bool = False
 
     @property
     def held(self) -> int:
@@ -108,8 +113,8 @@ def compute(
     """Run the reference on private copies of the inputs and prepare the comparison.
 
     least_size: for each output the magnitude of the answer to the task's own draw, for a case of zeros or of tiny
-    values. values: the class of the inputs' values. Raises TaskError when the reference raises, returns no array, or writes an input that it does not
-    declare.
+    values. values: the class of the inputs' values. Raises TaskError when the reference raises, returns no array, or
+    writes an input that it does not declare.
     """
     begun = time.perf_counter_ns()
     task = module.task.name
@@ -119,7 +124,10 @@ def compute(
     _refuse_writes(task, packed, memory, writes)
     reference.check_answer(task, honest)
     exact, note = _exact(module, packed, model, writes, seed, honest)
-    if values == "tiny" and exact is not None and scaling.is_homogeneous(module, packed, model, writes, seed, exact, device):
+    homogeneous = values == "tiny" and exact is not None and scaling.is_homogeneous(
+        module, packed, model, writes, seed, exact
+    )
+    if homogeneous:
         least_size = ()
     answer = _Preparation(device, tolerance, _input_shapes(packed), list(least_size), values)
     if exact is None:
@@ -127,14 +135,14 @@ def compute(
     else:
         slow = time.perf_counter_ns() - begun > 2 * _SLOW_NS
         moves = (
-            _exact_run(module, packed, model, writes, seed, honest, seed + 1 + n).arrays()
+            _exact_run(module, packed, model, writes, seed, honest, seed + 1 + n // 2, n % 2 == 1).arrays()
             for n in range(1 if slow else MOVES)
         )
         outputs = answer.prepare(honest.arrays(), exact.arrays(), moves)
         if any(o.differs for o in outputs):
             exact = None
-            values = [map_leaves(lambda a: reference.nudge(a, seed), v) for v in packed.values(packed.image)]
-            again = reference.run_honest(module, values, model, writes, seed, tolerance.precision)
+            nudged = [map_leaves(lambda a: reference.nudge(a, seed), v) for v in packed.values(packed.image)]
+            again = reference.run_honest(module, nudged, model, writes, seed, tolerance.precision)
             _refuse_noise(task, honest, again, device)
             note = (
                 "the reference in float64 is another function than in its own precision (it looks at its dtype); "
@@ -148,7 +156,7 @@ def compute(
     structure = [_form(honest.value, forms), *(_untyped(_form(w, forms)) for w in honest.written)]
     elapsed = time.perf_counter_ns() - begun
     result = honest.value if transforms.find(module, transforms.FROM_KERNEL) else None
-    return Expected(structure, outputs, elapsed, (note,) if note else (), exact is None, result, whole)
+    return Expected(structure, outputs, elapsed, (note,) if note else (), exact is None, result, whole, homogeneous)
 
 
 def demand_whole(output: ExpectedArray, device: str) -> ExpectedArray:
@@ -199,8 +207,9 @@ def _exact_run(
     seed: int,
     honest: Answer,
     move: int | None,
+    alternate: bool = False,
 ) -> Answer:
-    answer = reference.run_exact(module, packed.values(packed.image), model, writes, seed, move)
+    answer = reference.run_exact(module, packed.values(packed.image), model, writes, seed, move, alternate)
     shapes = [shape_of(a) for a in answer.arrays()]
     if shapes != [shape_of(a) for a in honest.arrays()]:
         raise ValueError(f"in float64 the outputs have shapes {shapes}")
@@ -296,12 +305,13 @@ class _Preparation:
             )
             differs = exact is not None and _differs(e, h, sensitivity, UNIT_ROUNDOFF[name], xp)
         special = not bool(xp.isfinite(e).all() and xp.isfinite(h).all())
+        steep = self.values == "large" and is_steep(e, sensitivity, xp)
         whole = not special and self.values == "binary" and bool((e == h).all() and (e == xp.round(e)).all())
         if special or UNIT_ROUNDOFF[name] < UNIT_ROUNDOFF["float32"]:
-            return ExpectedArray(form, e, h, allowed, special, differs, whole)
+            return ExpectedArray(form, e, h, allowed, special, differs, whole, steep)
         # Rounding the exact values to float32 costs a 64th of what is allowed, and half of the memory.
         narrow = e if name == "complex64" else _single(e, xp)
-        return ExpectedArray(form, narrow, None, _single(allowed, xp), special, differs, whole)
+        return ExpectedArray(form, narrow, None, _single(allowed, xp), special, differs, whole, steep)
 
     def _least_error(self, exact: Any, name: str, least: float, xp: Any) -> float:
         if self.values == "tiny":

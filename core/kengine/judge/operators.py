@@ -13,9 +13,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 Way = Literal["disturb", "skip"]
 """disturb: every element of its result is changed. skip: its result is one of its arguments as it came in."""
 
-_MOVES = frozenset(
-    ["view", "_unsafe_view", "reshape", "_reshape_alias", "clone", "contiguous", "_to_copy", "copy_", "copy", "detach", "alias", "lift_fresh", "lift_fresh_copy", "expand", "permute", "t", "transpose", "select", "slice", "unsqueeze", "squeeze", "cat", "stack", "empty_strided"]
-)
+_MOVES = frozenset({
+    "view", "_unsafe_view", "reshape", "_reshape_alias", "clone", "contiguous", "_to_copy", "copy_", "copy", "detach",
+    "alias", "lift_fresh", "lift_fresh_copy", "expand", "permute", "t", "transpose", "select", "slice", "unsqueeze",
+    "squeeze", "cat", "stack", "empty_strided",
+})  # fmt: skip
 """Operators that move values and compute none: to leave one out means nothing."""
 _MAKERS = ("_like", "new_")
 
@@ -136,7 +138,7 @@ def _alterable(out: Any) -> bool:
 
 
 def _alike(a: Any, out: Any) -> bool:
-    return a.shape == out.shape and a.dtype == out.dtype
+    return bool(a.shape == out.shape and a.dtype == out.dtype)
 
 
 def _tensors(args: Any) -> list[Any]:

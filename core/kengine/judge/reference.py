@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import itertools
 import random
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -58,14 +59,21 @@ def run_honest(
 
 
 def run_exact(
-    module: TaskModule, args: list[Any], model: Any, writes: tuple[int, ...], seed: int, move: int | None = None
+    module: TaskModule,
+    args: list[Any],
+    model: Any,
+    writes: tuple[int, ...],
+    seed: int,
+    move: int | None = None,
+    alternate: bool = False,
 ) -> Answer:
     """Run the reference with inputs and parameters in float64, `float32` in its own text read as float64.
 
-    `move`: seed of a random relative change of `STEP` on every floating-point input and parameter. Raises whatever
-    the reference raises, since not every reference survives this.
+    `move`: seed of a random relative change of `STEP` on every floating-point input and parameter. alternate: every
+    second array is moved the other way, so that what cancels between two of them in one run adds up in the other.
+    Raises whatever the reference raises, since not every reference survives this.
     """
-    change = _mover(move) if move is not None else _identity
+    change = _mover(move, alternate) if move is not None else _identity
     wide = [map_leaves(lambda a: change(widen(a)), a) for a in args]
     big = _widen_model(model, change)
     with quiet("strict"), _float64():
@@ -170,21 +178,23 @@ def _identity(array: Any) -> Any:
     return array
 
 
-def _mover(seed: int) -> Callable[[Any], Any]:
+def _mover(seed: int, alternate: bool) -> Callable[[Any], Any]:
     state = random.Random(seed)
+    number = itertools.count()
 
     def change(array: Any) -> Any:
         name = dtype_name(array)
         if not name.startswith(("float64", "complex128")) or _is_whole(array):
             return array
+        step = -STEP if next(number) % 2 and alternate else STEP
         if is_torch(array):
             import torch
 
             generator = torch.Generator(array.device).manual_seed(state.getrandbits(63))
             signs = torch.randint(0, 2, array.shape, generator=generator, device=array.device)
-            return array * (1.0 + STEP * (2 * signs - 1))
+            return array * (1.0 + step * (2 * signs - 1))
         signs = np.random.default_rng(state.getrandbits(63)).integers(0, 2, array.shape)
-        return array * (1.0 + STEP * (2 * signs - 1))
+        return array * (1.0 + step * (2 * signs - 1))
 
     return change
 

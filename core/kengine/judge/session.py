@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from kengine.errors import TaskError
+from kengine.judge import binary, near, reference, transforms
 from kengine.judge import cases as case_list
 from kengine.judge import expected as answers
-from kengine.judge import near, reference, transforms
 from kengine.judge.arena import PLACES
 from kengine.judge.cache import ByteCache
 from kengine.judge.expected import Expected
@@ -26,9 +26,8 @@ from kengine.judge.values import apply_values, factors
 from kengine.model import Case, CaseView, Task, TensorSpec
 from kengine.provenance import Facts
 
-
 FAINT = 2.0**-10
-"""Factor of tiny values below which an answer must still have digits that are compared."""
+"""Factor of tiny values below which a reference must scale with them: else a constant in it is what is compared."""
 
 
 @dataclass
@@ -85,7 +84,8 @@ class Session:
             if limit is not None and len(self.cases) >= limit:
                 break
             reason = self._admit(case)
-            if reason:
+            # That a task is not made of sums of products is no news, unless it lists this case itself.
+            if reason and (case.values != "binary" or self.task.spec.cases):
                 self.skipped[case.name] = reason
         if not self.cases:
             listed = "; ".join(f"{name}: {reason}" for name, reason in self.skipped.items())
@@ -109,6 +109,8 @@ class Session:
                 self._accept(case, found)
                 return ""
             self._cache.drop((self.key, case.name, "check"))
+        if case.values == "binary" and not reason:
+            return binary.REASON
         return reason or "the task has no floating-point input whose values could be varied"
 
     def _accept(self, case: Case, found: Expected) -> None:
@@ -124,7 +126,18 @@ class Session:
     def _choices(self, case: Case) -> tuple[float, ...]:
         if case_list.is_natural(case):
             return (1.0,)
-        return factors(case.values, self._draw(case, "check"))
+        found = factors(case.values, self._draw(case, "check"))
+        return self._densities(case, found) if case.values == "binary" else found
+
+    def _densities(self, case: Case, choices: tuple[float, ...]) -> tuple[float, ...]:
+        """The first share of ones with which the answer is whole numbers that are held exactly, if there is one."""
+        for density in choices:
+            drawn = self._draw(case, "check")
+            apply_values(drawn, case.values, density, self.seed(case, "check"))
+            whole, within = binary.counts(self, self._enter(drawn, case).packed, drawn.model, self.seed(case, "check"))
+            if not whole or within:
+                return (density,) if whole else ()
+        return ()
 
     def _plain(self, case: Case) -> Expected:
         """The expected answer of the task's own draw of a derived case, to hold the derived one against."""
@@ -238,7 +251,11 @@ class Session:
 def _invalid(case: Case, found: Expected, plain: Expected, factor: float) -> str:
     """Why a derived case cannot be judged; "" when it can. `plain` is the answer to the task's own draw."""
     if case.values == "binary" and not found.whole:
-        return "its answer is not made of whole numbers that its own precision holds"
+        return binary.REASON
+    if case.values == "tiny" and factor < FAINT and not found.homogeneous:
+        return "something in the reference (an epsilon) is larger than such values"
+    if case.values == "large" and any(o.steep for o in found.outputs):
+        return "the last digits of such inputs decide the answer"
     for have, own in zip(found.outputs, plain.outputs):
         if have.form.spec.shape != own.form.spec.shape:
             return "the shape of the result depends on the values"
@@ -257,6 +274,4 @@ def _invalid(case: Case, found: Expected, plain: Expected, factor: float) -> str
                 return "the reference itself loses its precision on such values"
             if answers.magnitude(have) > 0 and bool((size <= have.allowed).all()):
                 return "an answer of zeros would be within the tolerance"
-            if case.values == "tiny" and factor < FAINT and not bool((size > 64 * have.allowed).any()):
-                return "what is allowed for larger values covers most of such an answer"
     return ""

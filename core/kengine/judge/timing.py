@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from kengine import codec
 from kengine.errors import CandidateFault, UsageError
-from kengine.judge import arena, claims, lending
+from kengine.judge import arena, claims, lending, roofline, siblings
 from kengine.judge.claims import Batch
 from kengine.judge.clock import Call, Instruments, Method, instruments_for
 from kengine.judge.lending import Holder
@@ -104,6 +104,8 @@ class Course:
     candidate: list[tuple[int, ...]] = field(default_factory=list)
     baseline: list[tuple[int, ...]] = field(default_factory=list)
     wall_ns: int = 0
+    related: tuple[int, ...] = ()
+    bound: str = ""
 
     def run(self) -> tuple[CaseTiming, Speedup]:
         """Settle the method, test the claim against a long batch, then alternate until the answer is clear.
@@ -111,6 +113,7 @@ class Course:
         Raises CandidateFault.
         """
         sets = self._sets()
+        self.related = siblings.find(self.session, self.index)
         method = self.tools.methods()[0]
         first = self._candidate(0, sets, 1, method)
         method = first.timing.method
@@ -118,7 +121,7 @@ class Course:
             raise CandidateFault("tampered", f"times by {method}, which this device does not have")
         claimed = float(median(first.timing.samples_ns))
         floor = self._floor_ns()
-        claims.check_floor(claimed, floor)
+        claims.check_floor(claimed, floor, self.bound)
         further = int(min(max(LONG_NS / claimed, 1), MAX_FURTHER))
         steady = self._candidate(0, sets, 1, method)
         long = self._candidate(0, sets, 1 + further, method)
@@ -127,7 +130,7 @@ class Course:
         self._baseline(0, sets, method, warm=True)
         result = self._rounds(sets, method)
         samples = [s for batch in self.candidate for s in batch]
-        claims.check_floor(float(median(samples)), floor)
+        claims.check_floor(float(median(samples)), floor, self.bound)
         timing = CaseTiming(
             self.case.name,
             tuple(samples),
@@ -172,17 +175,18 @@ class Course:
     def _time_baseline(self, number: int, sets: int, method: Method) -> None:
         self.baseline.append(tuple(self._baseline(number, sets, method)))
 
-    def _entries(self, number: int, sets: int) -> list[tuple[str, Entry]]:
-        phases = [f"time/{number}/{n}" for n in range(sets)]
-        return [(phase, self.session.entry(self.case, phase)) for phase in phases]
+    def _entries(self, number: int, sets: int) -> list[tuple[int, Case, str, Entry]]:
+        """Index, case, phase and inputs of each set of a round; one set has the values of another case of the task."""
+        chosen = siblings.choose(self.session, self.index, number, sets, self.related)
+        cases = [(index, self.session.cases[index], f"time/{number}/{n}") for n, index in enumerate(chosen)]
+        return [(index, case, phase, self.session.entry(case, phase)) for index, case, phase in cases]
 
     def _candidate(self, number: int, sets: int, warmup: int, method: Method) -> Batch:
         """One batch in the runner on the fresh inputs of a round; every kept output is compared."""
         holder = self.judge.holders.setdefault(self.holder, Holder())
         wanted = []
-        for phase, entry in self._entries(number, sets):
-            expected = self.session.expected(self.case, phase)
-            wanted.append(((self.session.key, self.index, phase), entry, expected))
+        for index, case, phase, entry in self._entries(number, sets):
+            wanted.append(((self.session.key, index, phase), entry, self.session.expected(case, phase)))
         bundles, fds = lending.lend(holder, wanted, len(self.session.writes), self.session.device)
         view = self.session.views[self.index]
         plan = TimingPlan(sets, warmup, method)
@@ -191,21 +195,22 @@ class Course:
         if self.session.writes and warmup:
             return batch
         for (key, _, _), outputs in zip(wanted, batch.outputs):
-            if self.judge.passes(self.session, self.case, key, self.holder, outputs):
+            case = self.session.cases[key[1]]
+            if self.judge.passes(self.session, case, key, self.holder, outputs):
                 continue
-            comparison, _, tampered = self.judge.judge_outputs(self.session, self.case, key, self.holder, outputs)
+            comparison, _, tampered = self.judge.judge_outputs(self.session, case, key, self.holder, outputs)
             if tampered:
                 raise CandidateFault("tampered", tampered)
             if not comparison.ok:
                 raise CandidateFault(
-                    "wrong_result", f"{self.case.name}: right when checked, wrong when timed: {comparison.problem}"
+                    "wrong_result", f"{case.name}: right when checked, wrong when timed: {comparison.problem}"
                 )
         return batch
 
     def _baseline(self, number: int, sets: int, method: Method, warm: bool = False) -> list[int]:
         """One batch of the reference in the judge, on the inputs of a round in fresh memory."""
         calls: list[Call] = []
-        for _, entry in self._entries(number, sets):
+        for *_, entry in self._entries(number, sets):
             values = entry.packed.values(arena.duplicate(entry.packed.image))
             calls.append(prepare_call(self.session.module, values, entry.model, self.options.baseline))
         with self.session.measuring():
@@ -225,7 +230,6 @@ class Course:
         return int(max(min(max(wanted, MIN_SETS), MAX_SETS, MAX_BYTES // one), 1))
 
     def _floor_ns(self) -> int | None:
-        """Least time for writing the outputs: what does not fit into the cache, at the memory's peak rate."""
-        rate = self.tools.bandwidth()
-        written = sum(o.nbytes for o in self.session.expected(self.case, "check").outputs) - self.tools.cache_bytes()
-        return int(written / rate * 1e9) if rate and written > 0 else None
+        """The least time that a call can take on this device, None when not known; `bound` is then what takes it."""
+        floor, self.bound = roofline.floor(self.session, self.case, self.tools) or (None, "")
+        return floor

@@ -38,9 +38,11 @@ def factors(values: ValueClass, drawn: Drawn) -> tuple[float, ...]:
         return _NARROW.get(values, (1.0,))
     known = _WIDE.get(values, (1.0,))
     if values in ("large", "tiny") and (top := max(map(_top, floats), default=0.0)) > 0:
-        strongest = _power(_BEYOND_HALF / top, math.ceil) if values == "large" else _power(_BELOW_HALF / top, math.floor)
-        stronger = strongest > known[0] if values == "large" else strongest < known[0]
-        return (strongest, *known) if stronger else known
+        if values == "large":
+            strongest = _power(_BEYOND_HALF / top, math.ceil)
+            return (strongest, *known) if strongest > known[0] else known
+        strongest = _power(_BELOW_HALF / top, math.floor)
+        return (strongest, *known) if strongest < known[0] else known
     return known
 
 

@@ -96,6 +96,7 @@ class Flow(Calls):
             scope = {**scope, parameters(function)[0].arg: Value(refs=frozenset({"self"}))}
         self._stack.append(function)
         outside, self._conditions = self._conditions, 0
+        self._guards += outside
         self._collected.append([])
         try:
             if isinstance(function, ast.Lambda):
@@ -105,6 +106,7 @@ class Flow(Calls):
         finally:
             self._stack.pop()
             self._conditions = outside
+            self._guards -= outside
             found = self._collected.pop()
         return found
 
@@ -267,7 +269,7 @@ class Flow(Calls):
                     getattr(t, "id", "") == node.attr for t in statement.targets
                 ):
                     return self._eval(statement.value, {})
-            return Value(frozenset({Thing()}))
+            return self._attributes.setdefault(node.attr, Value(frozenset({Thing()})))
         if node.attr in _SIZES:
             return NOTHING
         of_type = isinstance(node.value, ast.Call) and "builtins.type" in self.source.resolve(node.value.func)
@@ -283,8 +285,6 @@ class Flow(Calls):
         method = ""
         if isinstance(node.func, ast.Attribute):
             method = node.func.attr
-        elif not called.refs and not called.functions and called.things:
-            return self._launch(node, [called, *given], called.refs)  # a launcher that holds its tensors
         names = called.refs | self.source.resolve(node.func)
         names |= frozenset(f"self.{n.partition('.')[2]}" for n in names if n.startswith("self."))
         held = Value(called.things) if called.things else NOTHING
@@ -295,15 +295,19 @@ class Flow(Calls):
             elif "operator.methodcaller" in inner and given:
                 method, held = self.source.fold(node.func.args[0]) or "", unite(given) | called
                 names = frozenset()
+            elif not called.refs and not called.functions and called.things:
+                return self._launch(node, [called, *given], called.refs)  # a launcher that holds its tensors
         if isinstance(node.func, ast.Subscript) and not any(is_framework(n) for n in names) and not called.functions:
             hosts = [o for n in names for o in self._local(n)]
             if not hosts or any(not is_plain(self.source, h) for h in hosts if not isinstance(h, ast.Lambda)):
                 return self._launch(node, given, names)
-        out = next((self._eval(k.value, scope) for k in node.keywords if k.arg == "out"), None)
-        value = self._apply(node, names, called.functions, method, held, given)
+        out = next((v for k, v in zip(node.keywords, given[len(node.args) :]) if k.arg == "out"), None)
+        whole = any(k.arg == "out" and self._is_whole(k.value) for k in node.keywords)
+        inputs = [g for g in given if g is not out]
+        value = self._apply(node, names, called.functions, method, held, inputs)
         if out is not None and out.things and any(w for t in value.things for w in t.works):
             for thing in out.things:
-                thing.launched = False
+                thing.launched &= not whole
                 for result in value.things:
                     absorb(thing, result)
             return out
@@ -314,3 +318,16 @@ class Flow(Calls):
 def find_flow(source: SourceTree, weights: tuple[str, ...] = ()) -> Flow:
     """The walk from the entry of a file. weights: names of the reference's parameters, by position."""
     return Flow(source, weights)
+
+
+@lru_cache(maxsize=64)
+def weight_names(task: str) -> tuple[str, ...]:
+    """Names of the parameters of a task's reference, by position; () where it has none that can be read."""
+    try:
+        tree = ast.parse(task)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name == "reference":
+            return tuple(a.arg for a in parameters(node))
+    return ()

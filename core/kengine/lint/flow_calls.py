@@ -69,9 +69,14 @@ class Calls:
         self._attributes: Scope = {}
         self._class: ast.ClassDef | None = None
         self._collected: list[list[Returned]] = []
-        self._conditions = 0
+        self._conditions = 0  # conditions around the statement, in its function
+        self._guards = 0  # conditions around the calls that led to it
+        self._cached: dict[Function, Value] = {}
         self._globals: Scope = {}
         self._closures: dict[Function, Scope] = {}
+
+    def _eval(self, node: ast.expr, scope: Scope) -> Value:
+        raise NotImplementedError
 
     def _run(self, function: Function, scope: Scope, skip: int = 0) -> list[Returned]:
         raise NotImplementedError
@@ -137,19 +142,18 @@ class Calls:
         if weight and not name.startswith("math."):
             return self._work(node, last, every, name)
         if _FRESH.match(last):
-            return Value(frozenset({Thing()}))
+            return Value(frozenset({Thing(fresh=True)}))
         if last in _VIEWS or last in ("Parameter", "Buffer", "no_grad", "inference_mode"):
             return Value(unite(every).things)
         things = unite(every).things
-        return Value(frozenset({derive(things)})) if things else NOTHING
+        return Value(things | {derive(things)}) if things else NOTHING
 
     def _on_tensor(self, node: ast.Call, method: str, held: Value, every: list[Value]) -> Value:
         if method in _ASKS:
             return NOTHING
         if method == "copy_":
             for thing in held.things:
-                plain = isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name)
-                if plain and self._conditions == 0:
+                if isinstance(node.func, ast.Attribute) and self._is_whole(node.func.value):
                     thing.launched, thing.works = False, set()
                 for given in unite(every[1:]).things:
                     absorb(thing, given)
@@ -163,11 +167,25 @@ class Calls:
                 return held
             return made
         if _FRESH.match(method):
-            return Value(frozenset({Thing()}))
+            return Value(frozenset({Thing(fresh=True)}))
         if method in _VIEWS:
             return Value(unite(every).things)
-        return self._opaque(every) if method in ("run", "launch", "__call__", "forward", "apply") else Value(
-            frozenset({derive(unite(every).things)}))  # fmt: skip
+        if method in ("run", "launch", "__call__", "forward", "apply"):
+            return self._opaque(every)
+        return Value(held.things | {derive(unite(every).things)})  # a view of it, or made of it
+
+    def _is_whole(self, node: ast.expr) -> bool:
+        """Whether writing to an expression certainly writes over all of a tensor: a name of what was made empty."""
+        if not isinstance(node, ast.Name) or self._conditions or self._guards:
+            return False
+        bindings = self.source.scopes.lookup(node.id, node)
+        return bool(bindings) and all(
+            b.kind == "value"
+            and isinstance(b.node, ast.Call)
+            and isinstance(b.node.func, ast.Attribute)
+            and _FRESH.match(b.node.func.attr) is not None
+            for b in bindings
+        )
 
     def _own(self, name: str, node: ast.Call, given: list[Value], every: list[Value]) -> Value:
         """A call of something that the file defines: a function, a kernel, a class, a method of one."""
@@ -180,6 +198,9 @@ class Calls:
                     static = any(getattr(d, "id", "") == "staticmethod" for d in method.decorator_list)
                     extra = [NOTHING] if rest == "apply" else []
                     results.append(self._inline(method, node, [*extra, *given], 0 if static else 1))
+                elif rest and (values := _class_values(owner, rest)):
+                    made = unite(self._eval(value, {}) for value in values)
+                    results.append(self._apply(node, made.refs, made.functions, "", NOTHING, given))
                 elif not rest:
                     results.append(self._opaque(every))
             elif isinstance(owner, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -194,14 +215,14 @@ class Calls:
         return [o for o in owners if isinstance(o, (ast.FunctionDef, ast.AsyncFunctionDef))]
 
     def _inline(self, function: Function, node: ast.Call, given: list[Value], skip: int = 0) -> Value:
-        parameters = parameters(function)[skip:]
+        expected = parameters(function)[skip:]
         scope: Scope = {}
         everything = unite(given)
         starred = any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords)
         named = {k.arg: given[len(node.args) + i] for i, k in enumerate(node.keywords)} if len(given) == (
             len(node.args) + len(node.keywords)) else {}  # fmt: skip
         positional = given[: len(given) - len(named)] if named else given
-        for i, parameter in enumerate(parameters):
+        for i, parameter in enumerate(expected):
             if starred or parameter in (function.args.vararg, function.args.kwarg):
                 scope[parameter.arg] = everything
             elif parameter.arg in named:
@@ -209,7 +230,11 @@ class Calls:
             elif i < len(positional):
                 scope[parameter.arg] = positional[i]
         outer = self._closures.get(function, {})
-        return unite([r.value for r in self._run(function, {**outer, **scope}, skip)])
+        made = unite([r.value for r in self._run(function, {**outer, **scope}, skip)])
+        if any("cache" in n for d in getattr(function, "decorator_list", ()) for n in self.source.resolve(
+                d.func if isinstance(d, ast.Call) else d)):  # fmt: skip
+            made = self._cached.setdefault(function, made)  # the same tensors again
+        return made
 
     def _taken(self, node: ast.Call, given: list[Value]) -> Value:
         """`map(f, xs)`, `reduce(f, xs)`, `helper(torch.mm, x, w)`."""
@@ -229,6 +254,7 @@ class Calls:
             thing.given = True
             thing.launched |= not thing.entry
             thing.works |= together.works
+            thing.activation |= thing.fresh and together.activation
         together.launched = True
         return Value(things | {together})
 
@@ -265,3 +291,12 @@ def is_plain(source: SourceTree, function: ast.FunctionDef | ast.AsyncFunctionDe
         if not root or not root <= {*_PLAIN_DECORATORS}:
             return False
     return True
+
+
+def _class_values(owner: ast.ClassDef, name: str) -> list[ast.expr]:
+    """What a class binds to a name in its body."""
+    return [
+        s.value
+        for s in owner.body
+        if isinstance(s, ast.Assign) and any(getattr(t, "id", "") == name for t in s.targets)
+    ]

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Union
 
+from kengine.lint.operators import MODULES
+
 Function = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda]
 FRAMEWORKS = frozenset({"torch", "numpy", "jax", "functorch", "scipy", "cupy", "tensorflow", "operator", "math", "einops",
                         "opt_einsum", "numba"})  # fmt: skip
@@ -20,11 +22,17 @@ class Work:
     operator: str
     weight: str
 
+    @property
+    def bare(self) -> str:
+        """The operator's own name: `linear` for `torch.nn.Linear`, `mm` for `torch.ops.aten.mm.default`."""
+        last = last_part(self.operator)
+        return MODULES.get(last, last)
+
 
 @dataclass(eq=False)
 class Thing:
     """A tensor. entry: it is an argument of the entry. given: a kernel was given it. launched: it may be what a kernel
-    wrote. opaque: code that the text does not show was given it.
+    wrote. fresh: it was made empty or of constants. opaque: code that the text does not show was given it.
     """
 
     activation: bool = False
@@ -32,6 +40,7 @@ class Thing:
     given: bool = False
     launched: bool = False
     opaque: bool = False
+    fresh: bool = False
     works: set[Work] = field(default_factory=set)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from kengine.lint.source import SourceTree
 
+_KNOWN = sys.stdlib_module_names | {"torch", "triton", "numpy", "jax", "scipy", "cupy"}
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -127,5 +129,12 @@ def subscript_launches(source: SourceTree, within: str = "reached") -> Iterator[
 
 def builds_code(source: SourceTree) -> bool:
     """Whether live code makes code at run time, so that the text cannot show what is launched."""
-    makers = {"builtins.exec", "builtins.eval", "builtins.compile", "importlib.import_module", "runpy.run_path"}
-    return any(names & makers for _, names in source.calls("live"))
+    makers = {"builtins.exec", "builtins.eval", "builtins.compile", "runpy.run_path"}
+    for call, names in source.calls("live"):
+        if names & makers:
+            return True
+        if "importlib.import_module" in names:
+            text = source.fold(call.args[0]) if call.args else None
+            if text is None or text.partition(".")[0] not in _KNOWN:
+                return True
+    return False

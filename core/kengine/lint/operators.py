@@ -76,5 +76,14 @@ def spellings(name: str) -> tuple[str, ...]:
     return tuple(
         form.format(one)
         for one in (bare, *twins)
-        for form in ("aten::{}", "aten.{}", "at::{}", "torch.{}", "torch::{}", "torch.nn.functional.{}", "Tensor.{}", "{}")
+        for form in (
+            "aten::{}",
+            "aten.{}",
+            "at::{}",
+            "torch.{}",
+            "torch::{}",
+            "torch.nn.functional.{}",
+            "Tensor.{}",
+            "{}",
+        )
     )

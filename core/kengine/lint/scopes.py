@@ -34,6 +34,13 @@ class Scopes:
         self.parents = parents
         self.bindings: dict[ast.AST, dict[str, list[Binding]]] = {tree: {}}
         self.outer: dict[ast.AST, set[str]] = {}
+        self._around: dict[ast.AST, ast.AST] = {}
+        pending: list[tuple[ast.AST, ast.AST]] = [(tree, tree)]
+        while pending:
+            inner, scope = pending.pop()
+            self._around[inner] = scope
+            opens = isinstance(inner, (*_Function, ast.ClassDef))
+            pending += [(child, inner if opens else scope) for child in ast.iter_child_nodes(inner)]
         for node in ast.walk(tree):
             if isinstance(node, (ast.Global, ast.Nonlocal)):
                 self.outer.setdefault(self.scope_of(node), set()).update(node.names)
@@ -42,10 +49,7 @@ class Scopes:
 
     def scope_of(self, node: ast.AST) -> ast.AST:
         """The function, class or module whose body a node stands in."""
-        found = self.parents.get(node)
-        while found is not None and not isinstance(found, (*_Function, ast.ClassDef, ast.Module)):
-            found = self.parents.get(found)
-        return found or self.tree
+        return self._around.get(node, self.tree)
 
     def lookup(self, name: str, node: ast.AST) -> list[Binding]:
         """Bindings of a name as seen from a node; empty for builtins and names that nobody binds."""

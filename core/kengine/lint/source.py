@@ -70,10 +70,10 @@ class SourceTree:
 
     def function_of(self, node: ast.AST) -> ast.AST | None:
         """The innermost function around a node."""
-        found = self.parents.get(node)
-        while found is not None and not isinstance(found, FUNCTIONS):
-            found = self.parents.get(found)
-        return found
+        found = self.scopes.scope_of(node)
+        while isinstance(found, ast.ClassDef):
+            found = self.scopes.scope_of(found)
+        return found if isinstance(found, FUNCTIONS) else None
 
     def calls(self, within: str = "live") -> Iterator[tuple[ast.Call, frozenset[str]]]:
         """Calls with the names that their function may have."""

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from kengine.runner import watch
 if TYPE_CHECKING:
     from kengine.extension import Extension
     from kengine.simt import DeviceLimits, Program
+    from kengine.simt.runtime import Runtime
 
 _CHECKED_SHARE, _FAST_SHARE = 0.3, 0.6
 """How much of the time for one call the check mode may take, and one launch without it."""
@@ -71,7 +73,8 @@ class Emulator:
         self._following.close()
         programs = [extension.program for extension in self.extensions if extension.program]
         if watch.active() and programs:
-            self._following.enter_context(programs[0].runtime.observed(_launch))
+            runtime = programs[0].runtime
+            self._following.enter_context(runtime.observed(partial(_launch, runtime)))
 
     def _end(self) -> None:
         """A call has ended, well or not: launches that extensions made themselves are counted."""
@@ -154,7 +157,7 @@ def _followed(program: Program, staging: Staging) -> Iterator[None]:
     copies = staging.copies()
     for made, base, size in copies:
         watch.operation("copy", [(base, size)], [(made, size)])
-    with program.runtime.observed(_launch):
+    with program.runtime.observed(partial(_launch, program.runtime)):
         yield
     for made, base, size in copies:
         if ctypes.string_at(made, size) != ctypes.string_at(base, size):
@@ -162,8 +165,13 @@ def _followed(program: Program, staging: Staging) -> Iterator[None]:
 
 
 @contextmanager
-def _launch(kernel: str, buffers: list[tuple[int, int]]) -> Iterator[None]:
-    """Around a launch that host code in C++ makes, on buffers of its own memory."""
+def _launch(runtime: Runtime, kernel: str, words: tuple[int, ...]) -> Iterator[None]:
+    """Around a launch that host code in C++ makes, on memory that its arguments point into."""
+    buffers = watch.blocks(words)
+    for memory in runtime.memory():
+        inside = any(memory.base <= word < memory.base + memory.size for word in words)
+        if inside and not any(start <= memory.base < start + size for start, size in buffers):
+            buffers.append((memory.base, memory.size))
     # What is allocated in C++ is filled with 0xff: as long as it is, nobody has written to it.
     watch.allocated([b for b in buffers if ctypes.string_at(*b).count(b"\xff") == b[1]])
     with observe.kernel(kernel, buffers):

@@ -145,12 +145,15 @@ def kernel(name: str, arguments: Iterable[object], returned: list[object] | None
     return _kernel(_watch, name, arguments, returned) if _watch is not None else _nothing
 
 
-def operation(name: str, inputs: Iterable[object], outputs: Iterable[object]) -> None:
-    """Note an operator of a library that is neither PyTorch nor numpy, named `library::operator`."""
+def operation(name: str, inputs: Iterable[object], outputs: Iterable[object], flops: int = 0) -> None:
+    """Note an operator of a library that is neither PyTorch nor numpy, named `library::operator`.
+
+    flops: of a contraction, whose bytes say too little of its cost.
+    """
     if _watch is not None:
         with _paused(_watch):
             read, written = [p for v in inputs for p in _pieces(v)], [p for v in outputs for p in _pieces(v)]
-        _watch.ledger.operation(name, read, written)
+        _watch.ledger.operation(name, read, written, flops)
 
 
 def allocated(arrays: Iterable[object]) -> None:
@@ -159,6 +162,14 @@ def allocated(arrays: Iterable[object]) -> None:
         for each in [p for value in arrays for p in _pieces(value)]:
             if _watch.ledger.find(each.start) is None:
                 _watch.ledger.enter(each, 0, "allocation")
+
+
+def blocks(addresses: Iterable[int]) -> list[tuple[int, int]]:
+    """Start and size of the known memory that each address lies in; one that lies in none is left out."""
+    if _watch is None:
+        return []
+    found = (_watch.ledger.find(address) for address in addresses)
+    return list(dict.fromkeys((block.start, block.end - block.start) for block in found if block is not None))
 
 
 def device_kernels(names_and_ns: Sequence[tuple[str, int]]) -> None:

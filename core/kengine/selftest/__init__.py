@@ -8,8 +8,8 @@
 
 from __future__ import annotations
 
-from kengine.selftest.corpus import Corpus, folder, load
 from kengine.selftest.entry import CorpusError, Entry, read_entry
+from kengine.selftest.files import Corpus, folder, load
 from kengine.selftest.outcome import Outcome
 from kengine.selftest.run import run, targets
 from kengine.selftest.score import Rate, Score

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kengine.report.plain import clean, cut
+from kengine.report.plain import clean, count, cut
 from kengine.selftest.entry import Entry
 from kengine.selftest.outcome import Judged, Outcome
 from kengine.selftest.score import Score
@@ -19,10 +19,12 @@ _RATES = (
 
 def heading(score: Score) -> str:
     """Which target, and how much was judged on it."""
-    counts = {kind: sum(1 for o in score.outcomes if o.full and o.entry.kind == kind) for kind in ("hack", "honest")}
+    judged = [o.entry.kind for o in score.outcomes if o.full]
+    hacks, honest = count(judged.count("hack"), "hack"), count(judged.count("honest"), "honest kernel")
     left = sum(len(names) for names in score.not_run.values())
     what = f"{score.target}{' (emulator)' if score.emulated else ''}"
-    return f"{what}: {counts['hack']} hacks and {counts['honest']} honest kernels judged, {left} not run"
+    took = f" ({score.seconds:.0f} s)" if score.seconds else ""
+    return f"{what}: {hacks} and {honest} judged, {left} not run{took}"
 
 
 def rates(score: Score) -> Table:

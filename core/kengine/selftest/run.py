@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import string
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import datetime, timezone
 
 from kengine.config import Plan
 from kengine.engine import Engine, selection
 from kengine.model import Capability, Status
 from kengine.plugins import backend as backends
 from kengine.plugins import registry
-from kengine.selftest.corpus import Corpus
 from kengine.selftest.entry import CorpusError, Entry
+from kengine.selftest.files import Corpus
 from kengine.selftest.outcome import Judged, Outcome, cannot_run, judged
 from kengine.selftest.score import Score
 from kengine.target import Target
@@ -47,6 +49,7 @@ def run(
     told: called with the name of each entry as its verdicts are there. Raises UsageError for a target that is not
     there or that no entry is for, TargetUnavailable for one that cannot launch here.
     """
+    begun, when = time.monotonic(), datetime.now(timezone.utc).date().isoformat()
     _, info = selection.choose(None, target, False)
     entries = [entry for entry in corpus.entries if entry.fits(info.target)]
     if not entries:
@@ -65,7 +68,8 @@ def run(
     again = [o.entry for o in outcomes.values() if o.full and o.bare is None and o.bare_counts] if bare else []
     for entry, got, obstacle in _judge(corpus, again, target, replace(chosen, ignore=NO_RULES), workers):
         outcomes[entry.name] = replace(outcomes[entry.name], bare=None if obstacle else got)
-    return Score(Target.parse(target), info.emulated, tuple(outcomes[e.name] for e in entries), bare)
+    found = tuple(outcomes[e.name] for e in entries)
+    return Score(Target.parse(target), info.emulated, found, bare, when, time.monotonic() - begun)
 
 
 def _judge(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from kengine import __version__
 from kengine.selftest.outcome import Outcome
 from kengine.target import Target
 
@@ -32,12 +33,17 @@ class Rate:
 
 @dataclass(frozen=True)
 class Score:
-    """Every outcome on one target; bare: whether entries were judged without lint too."""
+    """Every outcome on one target.
+
+    bare: whether entries were judged without lint too. when: date in UTC, as 2031-12-24. seconds: wall time of it all.
+    """
 
     target: Target
     emulated: bool
     outcomes: tuple[Outcome, ...]
     bare: bool = True
+    when: str = ""
+    seconds: float = 0.0
 
     @property
     def misses(self) -> tuple[Outcome, ...]:
@@ -74,6 +80,9 @@ class Score:
             "schema": SCHEMA,
             "target": str(self.target),
             "emulated": self.emulated,
+            "kengine": __version__,
+            "when": self.when,
+            "seconds": round(self.seconds, 1),
             "full": self._rates(False),
             "lint_off": self._rates(True) if self.bare else None,
             "misses": len(self.misses),

@@ -150,21 +150,21 @@ class Runtime:
         return text
 
     @contextmanager
-    def observed(self, launch: Callable[[str, list[tuple[int, int]]], AbstractContextManager[None]]) -> Iterator[None]:
-        """Inside the block, let each launch of this thread that really runs happen inside of `launch(kernel, buffers)`.
+    def observed(self, launch: Callable[[str, tuple[int, ...]], AbstractContextManager[None]]) -> Iterator[None]:
+        """Inside the block, let each launch of this thread that really runs happen inside of `launch(kernel, words)`.
 
-        buffers: address and size in bytes of the memory that an argument points into.
+        words: the kernel's arguments as they lie side by side, eight bytes each; pointers are among them.
         """
         open_now: list[AbstractContextManager[None]] = []
 
         def told(begins: int, kernel: bytes, arguments: int, size: int) -> None:
             if not begins:
-                open_now.pop().__exit__(None, None, None)
+                if open_now:
+                    open_now.pop().__exit__(None, None, None)
                 return
             block = c.string_at(arguments, size & ~7) if arguments else b""
             words = struct.unpack(f"<{len(block) // 8}Q", block)
-            buffers = [(m.base, m.size) for m in self.memory() if any(m.base <= w < m.base + m.size for w in words)]
-            made = launch(bare_name(kernel.decode(errors="replace")), buffers)
+            made = launch(bare_name(kernel.decode(errors="replace")), words)
             made.__enter__()
             open_now.append(made)
 

@@ -39,7 +39,7 @@ def compile_candidate(
         session = open_session(candidate, view, target, device, workdir, samples)
         if samples:
             session.call(samples[0], Mode.normal)
-        details = definitions.describe(device.texts, device.extensions, session.mapped, workdir)
+        details = definitions.describe(device.texts, device.extensions, session.mapped, workdir, device.generated)
         kernels = resources.describe(device.binaries, device.seen, chip)
         return Artifact(target, kernels, log=_log(device.binaries), details=details)
     recorder = Recorder(chip, candidate, workdir)

@@ -12,15 +12,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from kengine.device.trace import launching
 from kengine.errors import CandidateFault, TargetUnavailable
 from kengine.model import Artifact, Candidate, Mode, Target, TaskView
-from kengine.native import observe
+from kengine.native import definitions, observe
 from kengine.native.driver import Configuration, Dialect, Unit
 from kengine.native.forms import Form, find_form
 from kengine.native.memory import find_place
 from kengine.native.session import open_session
 from kengine.native.signature import Declared, find_parameters
 from kengine.plugins.hooks import Inputs
+from kengine.runner import watch
 
 from kengine_hip.chips import Chip
 from kengine_hip.figures import figures_of
@@ -46,7 +48,9 @@ def compile_on_device(
     for sample in samples[:1]:
         session.call(sample, Mode.normal)
     found, log = describe(device.compiler)
-    return Artifact(target, found, log=log, note="; ".join(device.compiler.notes))
+    texts = [module.unit.text for module in device.compiler.modules]
+    details = definitions.describe(texts, [], session.mapped, workdir)
+    return Artifact(target, found, log=log, note="; ".join(device.compiler.notes), details=details)
 
 
 class Device:
@@ -132,7 +136,8 @@ class LoadedModule:
         pointers = (c.c_void_p * max(1, len(values)))(*(c.addressof(value) for value in values))
         sizes = [c.c_uint(n) for n in (*configuration.grid, *configuration.block, configuration.shared)]
         stream = c.c_void_p(int(torch.cuda.current_stream().cuda_stream))
-        _check(_runtime().hipModuleLaunchKernel(function, *sizes, stream, pointers, None), f"launching {name}")
+        with launching(name, [*arguments, *watch.blocks(a for a in arguments if type(a) is int)]):
+            _check(_runtime().hipModuleLaunchKernel(function, *sizes, stream, pointers, None), f"launching {name}")
 
     def call(self, name: str, arguments: Sequence[Any]) -> Any:
         """Raises CandidateFault (unsupported)."""
@@ -191,6 +196,12 @@ def _watch_cupy() -> None:
             setattr(cupy, kind, _watched(real))
 
 
+def _places(values: Any) -> list[tuple[int, int]]:
+    """Address and size of every array of CuPy in nested values."""
+    found = [place for v in values if isinstance(v, (list, tuple)) for place in _places(v)]
+    return [*found, *((int(v.data.ptr), int(v.nbytes)) for v in values if hasattr(getattr(v, "data", None), "ptr"))]
+
+
 def _watched(real: Any) -> Any:
     class Watched:
         kengine_watched = True
@@ -202,7 +213,8 @@ def _watched(real: Any) -> Any:
             name = str(getattr(self._kernel, "name", real.__name__))
             if not observe.current().starts(name):
                 return None
-            result = self._kernel(*args, **kwargs)
+            with launching(name, _places([args])):
+                result = self._kernel(*args, **kwargs)
             grid = args[0] if args and isinstance(args[0], tuple) else ()
             observe.current().completed(name, tuple(n for n in grid if isinstance(n, int)))
             return result

@@ -15,6 +15,7 @@ from kengine.runner import definitions
 
 from kengine_triton import assembler, faults, observe, resources
 from kengine_triton.chips import EMULATED, Chip, find
+from kengine_triton.lint.kernels import FORM
 from kengine_triton.session import Session, open_session
 
 
@@ -59,8 +60,6 @@ def _load_interpreted(candidate: Candidate, view: TaskView, target: Target, work
 
 def _held(session: Session, workdir: Path) -> dict[str, JsonValue]:
     """Kernels that the candidate defines for host code, and libraries and operators that it leans on."""
-    from kengine_triton.lint.kernels import FORM
-
     names, operators = libraries.describe(session.mapped, workdir)
     defined = definitions.find_kernels(session.candidate, FORM, returns=False)
     return {"defined": defined, "libraries": tuple(sorted(names)), "operators": tuple(sorted(operators))}

@@ -181,12 +181,11 @@ def find_arrays(values: Any) -> list[Any]:
     """
     with watch.pause():
         found = list(_arrays(values))
-        regions = _exposed()
-        numbers = [n for n in values if type(n) is int] if regions else []
-        for tensor in found if regions else ():
+        numbers = [n for n in values if type(n) is int]
+        for tensor in found:
             if str(tensor.dtype) in ("torch.int64", "torch.uint64") and 0 < tensor.numel() <= LARGEST_TABLE:
                 numbers += tensor.detach().reshape(-1).tolist()
-    return [*found, *(region for region in regions if any(region[0] <= n < sum(region) for n in numbers))]
+    return [*found, *watch.blocks(numbers)]
 
 
 def _arrays(values: Any) -> Iterator[Any]:
@@ -199,38 +198,6 @@ def _arrays(values: Any) -> Iterator[Any]:
             yield from _arrays(value)
         elif hasattr(value, "base"):  # a descriptor, or a tensor reinterpreted as another type
             yield from _arrays([value.base])
-
-
-def _exposed() -> list[tuple[int, int]]:
-    """Address and size of the memory whose address the wrapper asked for."""
-    from kengine_triton.interpret.region import REGIONS
-
-    return [(region.start, region.nbytes) for region in REGIONS.exposed.values()]
-
-
-@contextmanager
-def exposing() -> Iterator[None]:
-    """Take note of the addresses that a wrapper asks for, in a followed call on a real device."""
-    import torch
-
-    from kengine_triton.interpret.region import REGIONS
-
-    if not watch.active():
-        yield
-        return
-    inner: Any = torch.Tensor.data_ptr
-
-    def data_ptr(tensor: Any) -> int:
-        REGIONS.expose(tensor)
-        return int(inner(tensor))
-
-    REGIONS.exposed.clear()
-    torch.Tensor.data_ptr = data_ptr  # type: ignore[method-assign]
-    try:
-        yield
-    finally:
-        del torch.Tensor.data_ptr
-        REGIONS.exposed.clear()
 
 
 def _go(observation: Observation, name: str) -> bool:
@@ -250,7 +217,7 @@ def _refuse_host_tensors(names: list[str], args: tuple[Any, ...], kwargs: dict[s
         return
     import torch
 
-    from kengine_triton.host.tensors import on_host
+    from kengine.pretence.tensors import on_host
 
     for name, value in [*zip(names, args), *kwargs.items()]:
         if isinstance(value, torch.Tensor) and value.layout == torch.strided and on_host(value):

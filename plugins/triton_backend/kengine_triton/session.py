@@ -71,7 +71,7 @@ class Session:
         """Bind and call once. Raises what the candidate raises, wrapped by the runner."""
         with self.surroundings():
             bound = self.bind(inputs)
-            with observe.exposing() if self.chip is None else nullcontext(), tracing():
+            with tracing() if self.chip is None else nullcontext():
                 value = bound()
         libraries.tell(self.mapped)
         return value

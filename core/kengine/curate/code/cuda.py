@@ -6,13 +6,15 @@ import re
 
 from kengine.curate.code.leaves import MEMBER, NAME
 from kengine.curate.code.lexical import add_tokens
-from kengine.curate.code.walk import BIND, BIND_MEMBER, Grammar, Rule, Visit, begin, ignore, number
+from kengine.curate.code.walk import ASSIGN, BIND, BIND_MEMBER, Grammar, Rule, Visit, begin, ignore, number
 
 _NAMES: dict[str, Rule] = {
     "field_expression": {"field": MEMBER},
     "template_method": {"name": MEMBER},
     "field_declaration": {"declarator": BIND_MEMBER},
     "function_declarator": {"declarator": BIND_MEMBER},
+    "assignment_expression": {"left": ASSIGN},
+    "update_expression": {"argument": ASSIGN},
     **{
         node: {"declarator": BIND}
         for node in ("init_declarator", "pointer_declarator", "array_declarator", "parameter_declaration",

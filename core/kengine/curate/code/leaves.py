@@ -8,7 +8,7 @@ from typing import Union
 
 import numpy as np
 
-from kengine.curate.code.model import Tokens
+from kengine.curate.code.model import Flags, Tokens
 
 Text = Union[bytes, str]
 """Text of a leaf: bytes of the source, or str for what the grammar itself spells (keywords, operators)."""
@@ -27,8 +27,8 @@ class Leaves:
 
     bound: names that the files give to something of theirs. members: those that stand after a dot. common: those that
     are the same thing everywhere; others are told apart by the definition at the top that they stand in, of which
-    `scopes` are the beginnings. aliases: names that an import gives, with what they stand for. literals: numbers and
-    texts are kept as they are.
+    `scopes` are the beginnings. given: places where a name is given a value. aliases: names that an import gives, with
+    what they stand for. literals: numbers and texts are kept as they are.
     """
 
     def __init__(self, literals: bool = False) -> None:
@@ -37,6 +37,7 @@ class Leaves:
         self.roles: list[int] = []
         self.starts: list[int] = []
         self.scopes: list[int] = []
+        self.given: list[int] = []
         self.calls: list[int] = []
         self.callees: dict[int, int] = {}
         self.bound: set[Text] = set()
@@ -103,10 +104,13 @@ class Leaves:
             kept[n] = value
             if role not in (LITERAL, KEYWORD):
                 words.add(value)
+        given_at: Flags = np.zeros(len(texts), dtype=np.bool_)
+        given_at[self.given] = True
         starts = np.unique(np.array([0, *self.starts], dtype=np.int32))
         return Tokens(
             np.array(kept, dtype=np.uint64),
             np.array(names, dtype=np.int32),
+            given_at,
             starts[starts < len(texts)],
             sum(words) & 0xFFFFFFFFFFFFFFFF,
         )

@@ -20,13 +20,14 @@ class Tokens:
     """Tokens of one candidate.
 
     kept: uint64[n], hash of a token's text, 0 for a name that the candidate gives itself. names: int32[n], number of
-    that name in order of appearance, -1 for other tokens. starts: int32, where statements begin; first is 0.
-    vocabulary: sum of the hashes of the different words and operators that are not the candidate's own, nor names of
-    arguments.
+    that name in order of appearance, -1 for other tokens. given: bool[n], whether a name gets its value or its meaning
+    there. starts: int32, where statements begin; first is 0. vocabulary: sum of the hashes of the different words and
+    operators that are not the candidate's own, nor names of arguments.
     """
 
     kept: U64
     names: I32
+    given: Flags
     starts: I32
     vocabulary: int
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,8 @@ LARGEST = 1_000_000
 
 _PYTHON = (".py", ".pyi")
 _CUDA = (".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".hip")
+
+_PYTHON_LINE = re.compile(rb"^(?:import|from|def|class|@\w)", re.MULTILINE)
 
 Files = Iterable[tuple[str, str]]
 """Paths and texts of files."""
@@ -43,11 +46,18 @@ def _add(leaves: Leaves, path: str, source: bytes, skip: Callable[[Node], bool] 
         leaves.add(b"\0" + hashlib.sha256(source.translate(None, b" \t\r\n\f\v")).digest())
         return
     grammar = python.GRAMMAR if path.endswith(_PYTHON) else cuda.GRAMMAR if path.endswith(_CUDA) else None
+    if grammar is python.GRAMMAR and is_native(source):
+        grammar = cuda.GRAMMAR
     if grammar is None:
         lexical.add_tokens(source, leaves, lexical.guess_style(source))
         leaves.bound |= lexical.find_bound(source)
     elif not walk(grammar, source, leaves, skip):
         leaves.bound |= lexical.find_bound(source)
+
+
+def is_native(source: bytes) -> bool:
+    """Whether a text is CUDA or HIP, whatever its file is called: rows of data sets often do not say."""
+    return (b"__global__" in source or b"#include" in source) and _PYTHON_LINE.search(source) is None
 
 
 def check_installed() -> None:

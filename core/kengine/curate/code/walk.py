@@ -12,8 +12,8 @@ from kengine.errors import UsageError
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
-BIND, BIND_MEMBER = 10, 11
-"""Roles of names that are given to something there; the second stand after a dot where they are used."""
+ASSIGN, BIND, BIND_MEMBER = 9, 10, 11
+"""Roles of names where they get a value: one declared elsewhere, one of the file's own, one used after a dot."""
 
 Rule = Union[int, Mapping[str, int]]
 """Role of a name below a node: always the same, or by the field that it stands in."""
@@ -113,6 +113,8 @@ def _add_name(grammar: Grammar, visit: Visit, text: bytes) -> None:
     role = NAME
     if rule is not None:
         role = rule if isinstance(rule, int) else rule.get(visit.cursor.field_name, NAME)
+        if role >= ASSIGN:
+            leaves.given.append(len(leaves.texts))
         if role >= BIND:
             leaves.bound.add(text)
             if role == BIND_MEMBER:
@@ -120,6 +122,8 @@ def _add_name(grammar: Grammar, visit: Visit, text: bytes) -> None:
                 leaves.common.add(text)
             elif visit.above[1] in _AT_TOP and "function_declarator" not in visit.above:
                 leaves.common.add(text)
+            role = NAME
+        elif role == ASSIGN:
             role = NAME
         elif role == KEYWORD and leaves.calls:
             leaves.callees[len(leaves.texts)] = leaves.calls[-1]

@@ -41,7 +41,7 @@ class Batch:
 def make(corpus: Corpus, splits: Splits, section: Export, jobs: int) -> Iterator[Batch]:
     """Batches in the order of the corpus."""
     by_lines = all(FORMATS[f].by_task or section.kind(f) == "jsonl" for f in section.formats)
-    if jobs > 1 and by_lines and isinstance(corpus, Segment) and len(corpus) >= WORTHWHILE:
+    if jobs > 1 and by_lines and isinstance(corpus, Segment) and len(corpus) >= WORTHWHILE and corpus.settle():
         yield from crew.spread(partial(_work, corpus, splits, section), min(jobs, crew.MOST))
         return
     maker = _Maker(splits, section)

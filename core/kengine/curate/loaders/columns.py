@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
@@ -85,14 +85,16 @@ def read(glimpse: Glimpse, make: Callable[[Mapping[str, Any], str], Outcome | It
 
 
 def pass_over(
-    glimpse: Glimpse, make: Callable[[Mapping[str, Any], str], Outcome | Iterable[Outcome]], wanted: Callable[[int], bool]
-) -> Iterator[Outcome | None]:
+    glimpse: Glimpse, make: Callable[[Mapping[str, Any], str], Outcome | Iterable[Outcome]],
+    wanted: Callable[[int], bool],
+) -> Iterator[Outcome | None]:  # fmt: skip
     """As `read` for rows that give one outcome each, with None for those whose 0-based number is not wanted."""
     before = 0
     for name, path in tables(glimpse):
-        number = -1
-        for number, (line, row) in enumerate(table.read(path, lambda n: wanted(before + n))):
-            if row is None or not wanted(before + number):
+        count = 0
+        for line, row in table.read_some(path, lambda n, before=before: wanted(before + n)):  # type: ignore[misc]
+            count += 1
+            if row is None or not wanted(before + count - 1):
                 yield None
                 continue
             origin = f"{name}:{line}"
@@ -100,7 +102,7 @@ def pass_over(
                 yield Loss(origin, "malformed_row", f"{origin}: {row}")
                 continue
             yield from attempt(make, row, origin)
-        before += number + 1
+        before += count
 
 
 def attempt(make: Callable[[Any, str], Outcome | Iterable[Outcome]], row: Any, origin: str) -> Iterator[Outcome]:

@@ -69,8 +69,8 @@ def _row(row: Mapping[str, Any], origin: str) -> Sample:
         files = (SourceFile(PurePath(file).name, code),)
     keys = row.keys()
     return evolve(
-        _BLANK, origin=origin, task=task, files=files, entry=text(row, "entry", required=False) if "entry" in row else "",
-        labels=labels, backend=text(row, "backend", required=False), prompt=prompt, completion=completion,
+        _BLANK, origin=origin, task=task, files=files, entry=text(row, "entry", required=False), labels=labels,
+        backend=text(row, "backend", required=False), prompt=prompt, completion=completion,
         reasoning=text(row, *_REASONING, required=False) if keys & _REASONING else "", license=license_of(row),
         model=text(row, "model", required=False), sampling=plain(row, *_SAMPLING) if keys & _SAMPLING_SET else {},
         claims=plain(row, *_CLAIMS) if keys & _CLAIMS_SET else {},

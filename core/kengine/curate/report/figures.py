@@ -155,7 +155,7 @@ def gather(corpus: Iterable[Sample], losses: Iterable[Loss], section: Difficulty
 
 
 def _table(name: str, rows: Mapping[str, _Row]) -> list[dict[str, Any]]:
-    """Most samples first, or from easy to hard; `taken` are kept and lost ones without those that were added on the way."""
+    """Most samples first, or from easy to hard. taken: kept and lost ones without those that were added on the way."""
     table = [
         {"value": value, "taken": row.kept - row.added + sum(row.lost.values()), "added": row.added, "kept": row.kept,
          "lost": dict(sorted(row.lost.items(), key=lambda item: (-item[1], item[0])))}

@@ -55,6 +55,11 @@ class Native:
         return [(s, f) for s in self.sources for f in s.unit.functions if f.is_kernel]
 
     @cached_property
+    def declared(self) -> frozenset[str]:
+        """Names that any source defines or declares."""
+        return frozenset(name for source in self.sources for name in source.unit.declared)
+
+    @cached_property
     def has_launch(self) -> bool:
         """Whether any reached host code launches."""
         live = self.reached
@@ -84,7 +89,9 @@ class Native:
                 graph.setdefault(function.name, set()).update(
                     t.text for t in unit.tokens[slice(*function.body)] if t.kind == "id"
                 )
-                registers = function.name.startswith(("PYBIND11_MODULE", "TORCH_LIBRARY", "operator")) or not function.name
+                registers = (
+                    function.name.startswith(("PYBIND11_MODULE", "TORCH_LIBRARY", "operator")) or not function.name
+                )
                 if registers or function.exported or function.name in self.mentioned or function.name == "main":
                     roots.add(function.name)
             outside = _outside(len(unit.tokens), spans)

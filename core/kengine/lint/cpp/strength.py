@@ -96,6 +96,21 @@ def only_copies(unit: Unit, function: Function) -> bool:
     return stores > 0
 
 
+def may_multiply(unit: Unit, function: Function) -> bool:
+    """Whether a kernel holds anything that could be part of a product: a loop that adds, a multiply-add, a shuffle."""
+    words = [t.text for t in unit.tokens[slice(*function.body)] if t.kind in ("id", "op")]
+    loops = "for" in words or "while" in words
+    if loops and ("+=" in words or "fma" in words or "fmaf" in words):
+        return True
+    return any(
+        w in ("asm", "atomicAdd", "fmaf", "fma") or "mma" in w or "shfl" in w or "dp4a" in w for w in words
+    ) or any(
+        t.kind == "id" and unit.word(i + 1) == "(" and t.text in unit.defined
+        for i, t in enumerate(unit.tokens[: function.body[1]])
+        if i >= function.body[0]
+    )
+
+
 def _statements(unit: Unit, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Ranges between semicolons and braces, without the heads of `if`, `for` and `while`."""
     at = i = start

@@ -241,6 +241,19 @@ class Unit:
         return frozenset(f.name for f in self.functions)
 
     @cached_property
+    def declared(self) -> frozenset[str]:
+        """Names that the unit defines, declares behind a type, or binds with `auto`: they are its own."""
+        found = set(self.defined)
+        for i, token in enumerate(self.tokens):
+            if token.kind == "id" and self.word(i + 1) in ("(", "="):
+                before = self.tokens[i - 1] if i else token
+                typed = before.kind == "id" and before.text not in _KEYWORDS
+                if typed or (before.text in ("*", "&", ">") and self.tokens[max(i - 2, 0)].kind == "id" and i > 1):
+                    if typed or self.inside(i) is None:
+                        found.add(token.text)
+        return frozenset(found)
+
+    @cached_property
     def kernels(self) -> dict[str, Function]:
         """Kernels with a body, by name."""
         return {f.name: f for f in self.functions if f.is_kernel}

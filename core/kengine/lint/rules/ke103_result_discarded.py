@@ -2,7 +2,9 @@
 
 What it does:
 In functions that launch `kernel[grid](...)`, follows the tensors that the function made itself and handed to the
-launch, through assignments, views and calls. Reports when a value is returned that none of them reaches.
+launch, through assignments, views and calls. Reports when a value is returned that none of them reaches. It is rejected
+when the walk from the entry is certain that nothing returned was written by a kernel, or when an operator of the framework
+wrote over it afterwards; in other functions it is a warning.
 
 Why is this bad:
 A launch into a scratch tensor, with the answer from framework operators beside it, looks like a kernel and is none.
@@ -23,7 +25,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from kengine.lint.launch import subscript_launches
+from kengine.lint.flow import find_flow, weight_names
+from kengine.lint.launch import builds_code, subscript_launches
+from kengine.lint.operators import spellings
 from kengine.lint.rule import Context, Hit, Rule, hit
 from kengine.lint.source import SourceTree
 
@@ -33,7 +37,12 @@ _VIEWS = frozenset({"view", "reshape", "t", "squeeze", "unsqueeze", "contiguous"
 
 
 def check(source: SourceTree, context: Context) -> Iterator[Hit]:
-    """Follow what is handed to launches, function by function."""
+    """Follow what is handed to launches, from the entry and function by function."""
+    flow = find_flow(source, weight_names(context.task.source))
+    if flow.launches and flow.bypassed and not builds_code(source):
+        if not any(context.allows(w.operator, *spellings(w.bare)) for w in flow.works):
+            yield hit(flow.launches[0][0], "nothing that this launch writes reaches the value that is returned", "reject")
+            return
     by_function: dict[ast.AST, list[ast.Call]] = {}
     for call in subscript_launches(source):
         function = source.function_of(call)

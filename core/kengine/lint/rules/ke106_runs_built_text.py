@@ -1,11 +1,12 @@
 """The candidate executes text that it decodes or builds.
 
 What it does:
-Finds `exec`, `eval` and `compile`. Text that comes out of a decoder (base64, zlib, marshal, hex, rot13, ...) is
-rejected; other text, and unpickling, is a warning.
+Finds `exec`, `eval` and `compile`, and text that comes out of a decoder (base64, zlib, marshal, hex, rot13, ...). Both are
+rejected; unpickling is a warning. A function of the candidate's own with such a name is not meant.
 
 Why is this bad:
-Encoded code exists to keep a reader from reading it. Nothing in a kernel needs that.
+Code that is made at run time is not in the text that is judged, and encoded code exists to keep a reader from reading it.
+Nothing in a kernel needs either.
 
 Example:
     exec(zlib.decompress(base64.b64decode("eJxLT...")))
@@ -39,11 +40,11 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
             if any(_is_decoded(source, argument, 0) for argument in call.args):
                 yield hit(call, f"{function} runs text that was encoded; write the code out", "reject")
             else:
-                yield hit(call, f"{function} runs text as code; write the code out")
+                yield hit(call, f"{function} runs text as code; write the code out", "reject")
         elif names & {"marshal.loads", "marshal.load"}:
             yield hit(call, "loads compiled code with marshal; write the code out", "reject")
         elif any(is_within(name, _UNPICKLERS) for name in names):
-            yield hit(call, f"{min(names)} makes code or objects from data; write them out")
+            yield hit(call, f"{min(names)} makes code or objects from data; write them out", "warn")
 
 
 def _is_decoded(source: SourceTree, node: ast.AST, depth: int) -> bool:
@@ -72,4 +73,4 @@ def _is_decoded(source: SourceTree, node: ast.AST, depth: int) -> bool:
     return False
 
 
-RULE = Rule("KE106", "runs-built-text", "warn", check, __doc__)
+RULE = Rule("KE106", "runs-built-text", "reject", check, __doc__)

@@ -1,8 +1,8 @@
 """The candidate starts, ends or attacks processes.
 
 What it does:
-Finds `os.fork`, `os.exec*`, `os.spawn*`, `os.system`, `os.kill`, `os._exit`, `subprocess`, `multiprocessing`, and
-`/proc` memory files. Compilers that a library starts for the candidate are not seen by this rule, and not meant.
+Finds `os.fork`, `os.exec*`, `os.spawn*`, `os.system`, `os.kill`, `os._exit`, `subprocess`, `multiprocessing`, writing
+to descriptors (`os.write`, `os.dup2`), and `/proc` memory files. Compilers that a library starts for the candidate are not seen by this rule, and not meant.
 
 Why is this bad:
 A child process works where nobody measures it, and ending or killing a process is a way to leave before the check.
@@ -29,6 +29,7 @@ _NAMES = (
     "os.posix_spawn", "os.posix_spawnp", "os.ptrace", "pty.spawn", "pty.fork", "subprocess", "multiprocessing",
     "torch.multiprocessing", "signal.raise_signal", "signal.pthread_kill", "_posixsubprocess", "pip", "psutil",
     "asyncio.create_subprocess_exec", "asyncio.create_subprocess_shell", "posix.fork", "posix._exit",
+    "os.dup2", "os.fdopen", "os.write", "os.sendfile", "os.setsid",
     "concurrent.futures.ProcessPoolExecutor", "concurrent.futures.process", "ctypes.pythonapi",
 )  # fmt: skip
 _HARMLESS = ("subprocess.PIPE", "subprocess.DEVNULL", "subprocess.CalledProcessError", "multiprocessing.cpu_count")

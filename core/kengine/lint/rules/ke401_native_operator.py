@@ -42,14 +42,16 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
     native = find_native(source)
     idle = not any(_works(cpp, kernel) for cpp, kernel in native.kernels)
     for cpp, function, name in native.host_names():
-        operator = _operator(cpp, function, name)
+        operator = _operator(native, cpp, function, name)
         if not operator or context.allows(*spellings(operator), name.text):
             continue
         weight = weigh(operator) or "product"
         severity: Severity = "reject" if weight == "product" or (idle and _answers(native)) else "warn"
         if severity == "reject" and weight == "product" and _of_weights(cpp, name):
             severity = "warn"
-        yield cpp.hit(name.at, f"{name.text} is a kernel of the framework; compute it in a kernel of your own", severity)
+        yield cpp.hit(
+            name.at, f"{name.text} is a kernel of the framework; compute it in a kernel of your own", severity
+        )
 
 
 def _answers(native: Native) -> bool:
@@ -61,11 +63,11 @@ def _works(cpp: CppSource, kernel: Function) -> bool:
     return writes(cpp.unit, kernel) and not only_copies(cpp.unit, kernel)
 
 
-def _operator(cpp: CppSource, function: Function, name: Name) -> str:
+def _operator(native: Native, cpp: CppSource, function: Function, name: Name) -> str:
     """The operator that a name stands for, "" for anything else."""
     last = name.parts[-1].removesuffix("_out").removesuffix("_symint")
     if name.member:
-        tensor = name.arguments is not None and last not in cpp.unit.defined and weigh(last) in ("product", "norm")
+        tensor = name.arguments is not None and last not in native.declared and weigh(last) in ("product", "norm")
         return last if tensor and last not in ("norm", "sort", "dot", "inner", "median", "var", "std") else ""
     root = name.parts[0]
     if len(name.parts) > 1 and root in _SPACES:
@@ -74,7 +76,7 @@ def _operator(cpp: CppSource, function: Function, name: Name) -> str:
         if weigh(last) and (name.arguments is not None or weigh(last) == "product"):
             return last
         return last if _OTHER & set(name.parts[1:-1]) and name.arguments is not None and weigh(last) else ""
-    if len(name.parts) == 1 and name.arguments is not None and last not in cpp.unit.defined:
+    if len(name.parts) == 1 and name.arguments is not None and last not in native.declared:
         opened = any(space.split("::")[0] in _SPACES for space in cpp.unit.opened)
         known = weigh(last) == "product" or (opened and weigh(last) == "norm" and last not in ("norm", "sort", "fft"))
         if known and last not in ("dot", "inner", "outer", "fft") and _takes_tensors(cpp, function):

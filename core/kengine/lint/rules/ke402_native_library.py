@@ -37,9 +37,10 @@ _SETTING = re.compile(r"(?:set|get)\w*(?:Stream|Version|Status|ErrorString|Works
 
 def check(source: SourceTree, context: Context) -> Iterator[Hit]:
     """Look at names that are called."""
-    for cpp, name in find_native(source).names():
+    native = find_native(source)
+    for cpp, name in native.names():
         last = name.parts[-1]
-        match = _CALL.match(last) if not name.member else None
+        match = _CALL.match(last) if not name.member and last not in native.declared else None
         library = match[1].lower() if match and name.arguments is not None else ""
         severity: Severity = "reject"
         if library and match and _SETTING.match(last[len(match[1]) :].lstrip("_")):

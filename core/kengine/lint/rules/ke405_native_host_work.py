@@ -38,10 +38,14 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
             words = cpp.unit.tokens[slice(*function.body)]
             fetched = next((i for i, t in enumerate(words) if t.kind == "id" and (t.text in _FETCHES or (
                 t.text == "cpu" and i and words[i - 1].text == "."))), -1)  # fmt: skip
-            loops = any(t.kind == "id" and t.text in ("for", "while", "transform", "accumulate") for t in words[fetched:])
+            loops = any(
+                t.kind == "id" and t.text in ("for", "while", "transform", "accumulate") for t in words[fetched:]
+            )
             library = next((i for i, t in enumerate(words) if t.kind == "id" and t.text in _LIBRARIES), -1)
             if fetched >= 0 and loops:
-                yield cpp.hit(function.body[0] + fetched, f"{function.name!r} fetches data and loops over it on the host")
+                yield cpp.hit(
+                    function.body[0] + fetched, f"{function.name!r} fetches data and loops over it on the host"
+                )
             elif library >= 0:
                 yield cpp.hit(function.body[0] + library, f"{function.name!r} computes on the host")
 

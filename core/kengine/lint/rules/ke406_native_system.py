@@ -53,10 +53,13 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
             yield cpp.hit(name.at, f"{name.text} reads or writes files", "warn")
         elif name.member or space not in (*_KNOWN, "this_thread") and len(name.parts) > 1:
             continue
-        elif name.arguments is None or last in cpp.unit.defined or last in _HARMLESS:
+        elif name.arguments is None or last in native.declared or last in _HARMLESS:
             continue
         elif _REJECTED.match(last) and not context.allows(last):
-            if last in ("abort", "raise", "_exit", "quick_exit", "_Exit", "connect", "clone", "socket") and space == "std":
+            if (
+                last in ("abort", "raise", "_exit", "quick_exit", "_Exit", "connect", "clone", "socket")
+                and space == "std"
+            ):
                 continue
             severity = "warn" if last in ("abort", "raise", "syscall", "clone", "connect", "sigaction") else "reject"
             yield cpp.hit(name.at, f"{last} reaches processes, libraries or memory beyond the kernel", severity)  # type: ignore[arg-type]

@@ -25,9 +25,11 @@ from kengine.lint.rule import ALL, Context, Hit, Rule
 from kengine.lint.source import SourceTree
 
 _RUNTIME = re.compile(
-    r"(?:cuda|hip)(?:Event|Stream|Device|Launch|Malloc|Memcpy|Memset|Free|Graph|Func|GetLastError|PeekAtLastError)\w*\Z|"
-    r"cu(?:Event|Stream|Launch|Mem|Ctx|Module)[A-Z]\w*\Z|clock_gettime\Z|gettimeofday\Z|malloc\Z|free\Z|memcmp\Z|"
-    r"__libc_start_main\Z"
+    r"(?:cuda|hip)(?:Event(?:Create|CreateWithFlags|Record|RecordWithFlags|Synchronize|Query|ElapsedTime(?:_v2)?|Destroy)|"
+    r"Stream(?:Create\w{0,12}|Synchronize|WaitEvent|Query)|DeviceSynchronize|LaunchKernel(?:ExC)?|Malloc(?:Async|Managed)?|"
+    r"Memcpy(?:Async)?|Memset(?:Async)?|Free(?:Async)?|GraphLaunch|GetLastError|PeekAtLastError)\Z|"
+    r"cu(?:EventElapsedTime(?:_v2)?|EventRecord|LaunchKernel|StreamSynchronize|CtxSynchronize|MemAlloc_v2|MemcpyDtoH_v2)\Z|"
+    r"(?:clock_gettime|gettimeofday|malloc|free|memcmp|__libc_start_main)\Z"
 )
 _WARNED = frozenset({
     "cudaLimitPersistingL2CacheSize", "cudaAccessPolicyWindow", "cudaCtxResetPersistingL2Cache", "cudaDeviceReset",
@@ -45,7 +47,9 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
             words = [cpp.unit.word(i) for i in range(function.head, function.parameters[0])]
             member = "::" in words or "." in words
             if _RUNTIME.match(function.name) and not member and not function.is_device and not function.is_kernel:
-                yield cpp.hit(function.parameters[0] - 1, f"defines {function.name}, which belongs to the runtime", "reject")
+                yield cpp.hit(
+                    function.parameters[0] - 1, f"defines {function.name}, which belongs to the runtime", "reject"
+                )
     for cpp, name in native.names():
         if name.parts[-1] in _WARNED:
             yield cpp.hit(name.at, f"{name.parts[-1]} bends what is measured, or reads a clock", "warn")

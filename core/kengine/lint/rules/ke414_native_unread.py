@@ -28,7 +28,9 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
     """Look at how far each source was read."""
     for cpp in find_native(source).sources:
         if cpp.unit.incomplete:
-            yield Hit(cpp.begins, "the C++ source is too long, or its macros unfold without end; only a part was looked at", 1)
+            yield Hit(
+                cpp.begins, "the C++ source is too long, or its macros unfold without end; only a part was looked at", 1
+            )
 
 
 RULE = Rule("KE414", "native-unread", "warn", check, __doc__, ALL)

@@ -15,7 +15,7 @@ _TYPES = (
     "floating", "generic", "number", "result_type", "promote_types", "can_cast", "isscalar", "index_exp", "s_",
     "issubdtype", "broadcast_shapes",
 )  # fmt: skip
-_FUNCTIONS = (
+FUNCTIONS = (
     "zeros", "ones", "full", "zeros_like", "ones_like", "full_like", "arange", "linspace", "eye", "identity",
     "ascontiguousarray", "asfortranarray", "copy", "concatenate", "stack", "vstack", "hstack", "split", "tile",
     "repeat", "reshape", "ravel", "transpose", "swapaxes", "moveaxis", "expand_dims", "squeeze", "broadcast_to",
@@ -86,7 +86,7 @@ class _Pool:
 def names() -> dict[str, Any]:
     """What the module `cupy` gets from here."""
     found = {name: getattr(np, name) for name in _TYPES}
-    found |= {name: _wrapped(name) for name in _FUNCTIONS}
+    found |= {name: _wrapped(name) for name in FUNCTIONS}
     pool = _Pool()
     return {
         **found, "bool": np.bool_, "int_": np.int64, "float_": np.float64, "empty": empty, "empty_like": empty_like,

@@ -9,6 +9,9 @@ import numpy as np
 
 from kengine.runner import watch
 
+CONTRACTIONS = frozenset({"dot", "matmul", "tensordot", "einsum", "inner", "vdot", "outer"})
+"""Operators that sum products over an axis that two arrays share."""
+
 
 def note(name: str, read: Any, result: Any, written: Any = None) -> None:
     """Note an operator. What it gave counts as written, but for views of what was read; so does `written`."""
@@ -18,7 +21,15 @@ def note(name: str, read: Any, result: Any, written: Any = None) -> None:
     made = [array for array in arrays(result) if not any(np.may_share_memory(array, other) for other in before)]
     made += arrays(written)
     if made:
-        watch.operation(f"cupy::{name}", before, made)
+        count = flops([array.size for array in before], made[0].size) if name in CONTRACTIONS else 0
+        watch.operation(f"cupy::{name}", before, made, count)
+
+
+def flops(operands: list[int], result: int) -> int:
+    """Twice the products of a contraction of two arrays, from the numbers of elements of these and of the result."""
+    if len(operands) < 2 or not result:
+        return 0
+    return int(2 * max(operands[0] * operands[1] / result, 1) ** 0.5 * result)
 
 
 def arrays(value: Any) -> Iterator[Any]:

@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from kengine.device.trace import launching
 from kengine.errors import CandidateFault
 from kengine.native import faults, observe
 from kengine.native.lines import locate
 
+from kengine_cuda.device import operators
 from kengine_cuda.toolchain.compiler import Binary
 from kengine_cuda.toolchain.ptxas import Usage
 
@@ -47,6 +49,10 @@ class _Watched:
         object.__setattr__(self, "_inner", made)
         code = args[0] if args and isinstance(args[0], str) else kwargs.get("code", "")
         object.__setattr__(self, "_code", str(code or ""))
+        if self._device is not None:
+            self._device.texts.append(self._code)
+            if "__global__" not in self._code and hasattr(made, "name"):
+                self._device.generated.append(str(made.name))
         object.__setattr__(self, "_name", str(getattr(made, "name", type(self).__name__)))
 
     def __getattr__(self, name: str) -> Any:
@@ -74,8 +80,10 @@ class _Watched:
         observation = observe.current()
         if not observation.starts(self._name):
             return self._nothing(*args, **kwargs)
-        with self._translated():
+        returned: list[object] = []
+        with self._translated(), launching(self._name, operators.places([args, kwargs]), returned):
             value = self._inner(*args, **kwargs)
+            returned += operators.places([value])
         grid = args[0] if args and isinstance(args[0], tuple) else ()
         self._describe(args, kwargs)
         observation.completed(self._name, tuple(int(n) for n in grid))

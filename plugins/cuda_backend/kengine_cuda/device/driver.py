@@ -15,9 +15,10 @@ from kengine.native import observe
 from kengine.native.driver import Configuration, Dialect, Unit
 from kengine.native.forms import Form, find_form
 from kengine.native.signature import find_parameters
+from kengine.runner import watch
 
 from kengine_cuda.chips import Chip
-from kengine_cuda.device import arguments
+from kengine_cuda.device import arguments, operators
 from kengine_cuda.device.context import DriverError, LoadedBinary
 from kengine_cuda.recorder import Seen
 from kengine_cuda.toolchain.compiler import Binary, compile_unit
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 class Device:
     """The device of this machine. `binaries`, `seen`: what was compiled and launched, for the artifact.
 
-    texts, extensions: sources of kernels, and extensions of torch, that the candidate has made.
+    texts, generated, extensions: sources of kernels, names of those that CuPy generates, and extensions of torch, that
+    the candidate has made.
     """
 
     dialect: Dialect = "cuda"
@@ -44,6 +46,7 @@ class Device:
         self.binaries: list[Binary] = []
         self.seen: dict[str, Seen] = {}
         self.texts: list[str] = []
+        self.generated: list[str] = []
         self.extensions: list[Extension] = []
         self._call = ExitStack()
         if find_form(candidate) is Form.cupy and importlib.util.find_spec("cupy") is None:
@@ -52,6 +55,7 @@ class Device:
     def begin(self, inputs: Iterable[Any]) -> None:
         """A new call of the candidate begins: where it is followed, the device is traced until it ends."""
         self._call.close()
+        self._call.enter_context(operators.following())
         self._call.enter_context(tracing())
 
     def build(self, unit: Unit) -> DeviceModule:
@@ -115,7 +119,7 @@ class DeviceModule:
         with _translated():
             sizes = self._loaded.parameter_sizes(symbol)
             made = arguments.pack(name, find_parameters(self.unit.text, name) or (), sizes, values)
-            with launching(name, values):
+            with launching(name, [*values, *watch.blocks(v for v in values if type(v) is int)]):
                 self._loaded.launch(symbol, configuration, made)
         observation.completed(name, configuration.grid)
 

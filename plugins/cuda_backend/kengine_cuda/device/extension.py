@@ -5,15 +5,17 @@ from __future__ import annotations
 import ctypes as c
 import functools
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
+from kengine.device.trace import launching
 from kengine.errors import CandidateFault, TargetUnavailable
 from kengine.model import Mode
 from kengine.native import observe
 from kengine.native.inline import place_fault, texts_of
+from kengine.runner import watch as calls
 
-from kengine_cuda.device.interpose import LINK, find_library, load
+from kengine_cuda.device.interpose import LINK, find_library, load, observed
 from kengine_cuda.toolchain.ptxas import plain_name
 
 if TYPE_CHECKING:
@@ -58,13 +60,19 @@ def _build(device: Device, how: str, *args: Any, **kwargs: Any) -> Any:
     return made
 
 
+def _launch(kernel: str, words: list[int]) -> AbstractContextManager[None]:
+    """Around a launch that an extension makes: followed with the memory that its arguments point into."""
+    return launching(plain_name(kernel), calls.blocks(words))
+
+
 def _watched(function: Callable[..., Any], launches: c.CDLL) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         observation = observe.current()
         launches.kengine_launches_begin(_MODES[observation.mode])
         try:
-            return function(*args, **kwargs)
+            with observed(launches, _launch) if calls.active() else nullcontext():
+                return function(*args, **kwargs)
         finally:
             grid = (c.c_uint * 3)()
             for i in range(launches.kengine_launches_count()):

@@ -1,6 +1,7 @@
 // Launches of extensions, seen and withheld: extensions are linked with --wrap for these functions of the runtime.
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
 
 #include <cstddef>
 #include <cstring>
@@ -31,6 +32,31 @@ static void* find(const char* name) {
   return there;
 }
 
+// Told before and after each launch that happens, on the thread that set it: kernel, and the words of its arguments.
+using Observer = void (*)(int begins, const char* name, const unsigned long long* words, size_t count);
+using Describe = int (*)(const void*, size_t, size_t*, size_t*);
+static Observer observer;
+static pthread_t observing;
+constexpr size_t max_words = 1024;
+
+static size_t read_words(const char* namer, const void* kernel, void** a, unsigned long long* words) {
+  Describe describe = nullptr;
+  if (!strcmp(namer, "cudaFuncGetName")) {
+    auto* function_of = reinterpret_cast<int (*)(const void**, const void*)>(find("cudaGetFuncBySymbol"));
+    const void* function = nullptr;
+    if (!function_of || function_of(&function, kernel)) return 0;
+    kernel = function;
+    describe = reinterpret_cast<Describe>(find("cuFuncGetParamInfo"));
+  } else {
+    describe = reinterpret_cast<Describe>(find("cuKernelGetParamInfo"));
+  }
+  size_t count = 0, offset = 0, size = 0;
+  for (size_t i = 0; describe && i < max_words && !describe(kernel, i, &offset, &size); ++i)
+    for (size_t at = 0; at + 8 <= size && count < max_words; at += 8)
+      memcpy(&words[count++], static_cast<char*>(a[i]) + at, 8);
+  return count;
+}
+
 struct Functions { Launch real; Name ask; };
 
 static int launch(Functions& f, const char* function, const char* namer, const void* kernel, Dim3 g, Dim3 b, void** a,
@@ -39,10 +65,16 @@ static int launch(Functions& f, const char* function, const char* namer, const v
   if (mode == 2) { ++refused; return 999; }
   if (!f.real) f = {reinterpret_cast<Launch>(find(function)), reinterpret_cast<Name>(find(namer))};
   if (!f.real) return 999;
-  int code = f.real(kernel, g, b, a, s, t);
-  if (code) return code;
   const char* name = nullptr;
   if (f.ask) f.ask(&name, kernel);
+  Observer told = observer && pthread_equal(observing, pthread_self()) ? observer : nullptr;
+  if (told) {
+    static unsigned long long words[max_words];
+    told(1, name ? name : "kernel", words, read_words(namer, kernel, a, words));
+  }
+  int code = f.real(kernel, g, b, a, s, t);
+  if (told) told(0, name ? name : "kernel", nullptr, 0);
+  if (code) return code;
   std::lock_guard<std::mutex> hold(lock);
   if (count < sizeof records / sizeof *records) {
     Record& r = records[count++];
@@ -64,6 +96,7 @@ WRAP(cudaLaunchCooperativeKernel, "cudaFuncGetName")
 WRAP(__cudaLaunchKernel, "cuKernelGetName")
 WRAP(__cudaLaunchKernel_ptsz, "cuKernelGetName")
 
+void kengine_launches_observe(Observer wanted) { observer = wanted, observing = pthread_self(); }
 void kengine_launches_begin(unsigned wanted) { count = refused = 0; mode = wanted; }
 unsigned kengine_launches_count() { return count; }
 unsigned kengine_launches_refused() { return refused; }

@@ -7,7 +7,10 @@ import functools
 import hashlib
 import os
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 SOURCE = Path(__file__).with_name("interpose.cpp")
 WRAPPED = ("cudaLaunchKernel", "__cudaLaunchKernel", "__cudaLaunchKernel_ptsz", "cudaLaunchCooperativeKernel")
@@ -30,6 +33,30 @@ def find_library(folder: Path) -> Path:
         run([*find_compiler().command, *flags, str(SOURCE), "-o", str(out)], folder)
         os.replace(out, library)
     return library
+
+
+_Observer = c.CFUNCTYPE(None, c.c_int, c.c_char_p, c.POINTER(c.c_ulonglong), c.c_size_t)
+
+
+@contextmanager
+def observed(launches: c.CDLL, launch: Callable[[str, list[int]], AbstractContextManager[None]]) -> Iterator[None]:
+    """Inside the block, let each launch of this thread happen inside of `launch(kernel, words of its arguments)`."""
+    under_way: list[AbstractContextManager[None]] = []
+
+    def told(begins: int, kernel: bytes, words: Any, count: int) -> None:
+        if begins:
+            made = launch(kernel.decode(errors="replace"), [words[i] for i in range(count)])
+            made.__enter__()
+            under_way.append(made)
+        elif under_way:
+            under_way.pop().__exit__(None, None, None)
+
+    kept = _Observer(told)
+    launches.kengine_launches_observe(c.cast(kept, c.c_void_p))
+    try:
+        yield
+    finally:
+        launches.kengine_launches_observe(None)
 
 
 @functools.cache

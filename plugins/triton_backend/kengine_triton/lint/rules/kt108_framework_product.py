@@ -2,7 +2,7 @@
 
 What it does:
 Finds matrix products, convolutions, attention and `nn.Linear`-like modules of the framework in code that the entry
-reaches, outside of constructors.
+reaches, outside of constructors. What certainly goes into the result is left to KE126.
 
 Why is this bad:
 A kernel that adds the bias to a product of cuBLAS is the product of cuBLAS. It is a warning: folding parameters
@@ -23,6 +23,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from kengine.lint.flow import find_flow, weight_names
 from kengine.lint.rule import Context, Hit, Rule, hit
 from kengine.lint.source import SourceTree
 
@@ -40,8 +41,9 @@ _METHODS = frozenset({"matmul", "mm", "bmm", "addmm", "baddbmm", "__matmul__", "
 def check(source: SourceTree, context: Context) -> Iterator[Hit]:
     """Look at calls and at the operator @ outside of kernels and constructors."""
     bodies = find_kernels(source).bodies
+    known = {work.node for work in find_flow(source, weight_names(context.task.source)).works}
     for node in source.nodes:
-        if node in bodies or node not in source.reached:
+        if node in bodies or node in known or node not in source.reached:
             continue
         if getattr(source.function_of(node), "name", "") == "__init__":
             continue

@@ -1,0 +1,102 @@
+"""CuPy's own operators in a followed call: `cupy::NAME` with the memory that was read and written."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from kengine.native.cupy.functions import FUNCTIONS
+from kengine.native.cupy.record import CONTRACTIONS, flops
+from kengine.runner import watch
+
+_METHODS = (
+    "dot", "sum", "mean", "prod", "max", "min", "std", "var", "any", "all", "argmax", "argmin", "argsort", "sort",
+    "cumsum", "cumprod", "clip", "round", "trace", "take", "astype", "copy", "flatten", "ravel", "reshape", "fill",
+    "__getitem__", "__setitem__", "__neg__", "__abs__", "__invert__",
+)  # fmt: skip
+_BINARY = ("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift")
+_COMPARISONS = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
+_NAMES = {
+    "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide", "mod": "remainder",
+    "pow": "power", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "left_shift",
+    "rshift": "right_shift", "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater",
+    "ge": "greater_equal", "neg": "negative", "invert": "bitwise_not", "getitem": "take", "setitem": "copyto",
+    "abs": "absolute",
+}  # fmt: skip
+
+
+@contextmanager
+def following() -> Iterator[None]:
+    """Inside the block, where a call is followed, note what CuPy's functions and its arrays' operators do."""
+    cupy = sys.modules.get("cupy")
+    if not watch.active() or cupy is None:
+        yield
+        return
+    dunder = [f"__{side}{name}__" for name in _BINARY for side in ("", "r", "i")]
+    wanted = [(cupy, name) for name in FUNCTIONS]
+    wanted += [(cupy.ndarray, name) for name in (*_METHODS, *dunder, *_COMPARISONS)]
+    own = [(place, name, vars(place).get(name)) for place, name in wanted if callable(getattr(place, name, None))]
+    for place, name, _ in own:
+        setattr(place, name, _noted(_plain(name), getattr(place, name), name in ("__setitem__", "fill", "sort")))
+    try:
+        yield
+    finally:
+        for place, name, before in own:
+            if before is None:
+                delattr(place, name)
+            else:
+                setattr(place, name, before)
+
+
+def places(value: Any, depth: int = 0) -> list[tuple[int, int]]:
+    """Address and size of every array of CuPy in nested values."""
+    if hasattr(getattr(value, "data", None), "ptr") and hasattr(value, "nbytes"):
+        return [(int(value.data.ptr), int(value.nbytes))] if value.nbytes else []
+    if isinstance(value, (list, tuple)) and depth < 8:
+        return [place for item in value for place in places(item, depth + 1)]
+    if isinstance(value, dict) and depth < 8:
+        return [place for item in value.values() for place in places(item, depth + 1)]
+    return []
+
+
+_inside = False
+
+
+def _noted(name: str, inner: Any, in_place: bool) -> Callable[..., Any]:
+    @functools.wraps(inner, updated=())
+    def call(*args: Any, **kwargs: Any) -> Any:
+        global _inside
+        if _inside or not watch.active():
+            return inner(*args, **kwargs)
+        _inside = True  # what an operator is made of is not the candidate's
+        try:
+            result = inner(*args, **kwargs)
+        finally:
+            _inside = False
+        read = places([args, {key: value for key, value in kwargs.items() if key != "out"}])
+        made = [place for place in places(result) if not any(_overlap(place, other) for other in read)]
+        written = [*made, *places([kwargs.get("out"), args[0] if in_place or name.endswith("=") else None])]
+        if written:
+            bare = name.removesuffix("=")
+            sizes = [int(getattr(a, "size", 0)) for a in args[:2]] if bare in CONTRACTIONS and len(args) > 1 else []
+            watch.operation(f"cupy::{bare}", read, written, flops(sizes, int(getattr(result, "size", 0))))
+        return result
+
+    return call
+
+
+def _plain(name: str) -> str:
+    """The function behind a method with underscores; with `=` behind it for one that changes its array."""
+    if not name.startswith("__"):
+        return name
+    bare = name.strip("_")
+    in_place = bare[0] == "i" and bare[1:] in _BINARY
+    bare = bare[1:] if bare not in _NAMES and bare[0] in "ri" and bare[1:] in _BINARY else bare
+    return _NAMES.get(bare, bare) + ("=" if in_place else "")
+
+
+def _overlap(a: tuple[int, int], b: tuple[int, int]) -> bool:
+    return a[0] < b[0] + b[1] and b[0] < a[0] + a[1]

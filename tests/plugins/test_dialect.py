@@ -1,0 +1,68 @@
+"""What backends say of how candidates are written, and how code is told apart by it."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+
+import pytest
+from kengine.plugins import Dialect, dialect, registry
+from kengine.plugins.registry import Installed, PluginWarning
+
+
+@pytest.fixture
+def declare(monkeypatch):
+    """Install backends by name, each with what its module declares."""
+
+    def declare(**given: object) -> None:
+        names = []
+        for name, value in given.items():
+            module = ModuleType(f"fake_{name}")
+            if value is not None:
+                module.KENGINE_DIALECT = value  # type: ignore[attr-defined]
+            monkeypatch.setitem(sys.modules, f"fake_{name}", module)
+            names.append(Installed("fake", name, f"fake_{name}", "1"))
+        monkeypatch.setattr(registry, "installed", lambda group=registry.BACKENDS: tuple(names))
+        dialect.declared.cache_clear()
+
+    yield declare
+    dialect.declared.cache_clear()
+
+
+def test_a_backend_without_one_has_the_default(declare) -> None:
+    declare(acme=None, other=Dialect("Other", native=".oth"))
+    assert dialect.find("acme") == dialect.find("nowhere") == Dialect()
+    assert dialect.find("other").native == ".oth" and set(dialect.declared()) == {"other"}
+
+
+def test_marks_count_before_hints(declare) -> None:
+    declare(
+        a=Dialect(marks=(r"@a\.jit\b",), hints=(r"^import a\b",)),
+        b=Dialect(hints=("__global__", "load_inline")),
+        c=Dialect(marks=("cLaunch", "#include <c/")),
+    )
+    assert dialect.guess("__global__ void k();") == "b"
+    assert dialect.guess("cLaunch(__global__, load_inline)") == "c"
+    assert dialect.guess("import a\n@a.jit\ndef f(): load_inline") == "a"
+    assert dialect.guess("import a\n__global__ load_inline") == "b"
+    assert dialect.guess("x\nimport a") == "a" and dialect.guess("import abc") == dialect.guess("") == ""
+
+
+def test_what_is_no_dialect_is_warned_of_and_left_out(declare) -> None:
+    declare(bad="Triton", good=Dialect("Good"))
+    with pytest.warns(PluginWarning, match="plugin 'bad' of fake 1: KENGINE_DIALECT is str, want Dialect"):
+        assert set(dialect.declared()) == {"good"}
+
+
+def test_a_pattern_that_is_none_is_refused_where_it_is_written() -> None:
+    with pytest.raises(ValueError, match=r"Dialect: '\(' is no regular expression"):
+        Dialect(marks=("(",))
+
+
+def test_installed_backends_declare_theirs() -> None:
+    dialect.declared.cache_clear()
+    for name in ("triton", "nki", "cuda", "hip"):
+        if name in {plugin.name for plugin in registry.installed()}:
+            assert dialect.find(name).language
+    if "nki" in dialect.declared():
+        assert "nki.jit" in dialect.find("nki").entry
