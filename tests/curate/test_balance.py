@@ -121,8 +121,10 @@ def test_tasks_outside_a_range_of_pass_rates_are_dropped_and_use_up_no_cap() -> 
      ({"caps": {"source": True}}, "got True"), ({"weights": {"a": {"b": 0.0}}}, "weights: a.b: want a factor above 0"),
      ({"temperature": 0.5}, "temperature: want at least 1"),
      ({"temperature": 2.0}, "by: temperature needs labels"),
-     ({"max_weight": 0.5}, "max_weight: want at least 1"), ({"hard": float("inf")}, "hard: want at least 1"),
-     ({"floor": 1.0}, "floor: want a pass rate"), ({"min_pass_rate": 0.9, "max_pass_rate": 0.1}, "min_pass_rate: want")],
+     ({"max_weight": 0.5}, "max_weight: want at least 1"),
+     ({"hard": float("inf")}, "hard: want at least 1"),
+     ({"floor": 1.0}, "floor: want a pass rate"),
+     ({"min_pass_rate": 0.9, "max_pass_rate": 0.1}, "min_pass_rate: want")],
 )  # fmt: skip
 def test_tables_that_make_no_sense(given, said) -> None:
     with pytest.raises(UsageError, match=said):

@@ -52,7 +52,8 @@ def test_what_says_nothing_of_a_candidate_is_no_attempt() -> None:
 
 def test_an_answer_without_code_is_an_attempt_that_failed() -> None:
     losses = [lost("no_code", judged=False), lost("truncated", backend="", judged=False),
-              lost("no_code", backend="hip", judged=False), lost("no_code", group="unjudged", judged=False)]  # fmt: skip
+              lost("no_code", backend="hip", judged=False),
+              lost("no_code", group="unjudged", judged=False)]  # fmt: skip
     assert Attempts.of([kept(0)], losses).counts == {("g", "triton"): Count(3, 1, 1, 1)}
     # two backends: nobody knows for which of them an answer without one was meant
     both = Attempts.of([kept(0), kept(0, backend="nki")], losses)

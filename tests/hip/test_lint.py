@@ -59,10 +59,12 @@ def test_strings_of_a_python_file_have_its_lines() -> None:
     [("hipblasSgemm(0);", "hipblas", "KE402"), ("y = torch::matmul(a, b);", "aten::matmul", "KE401")],
 )
 def test_the_core_finds_libraries_and_operators_unless_the_task_permits_them(line, allow, code) -> None:
-    text = HEAD + "  y[0] = x[0];\n}\ntorch::Tensor run(torch::Tensor a, torch::Tensor b) {\n  " + line + "\n  return y;\n}\n"
+    host = "torch::Tensor run(torch::Tensor a, torch::Tensor b) {\n  " + line + "\n  return y;\n}\n"
+    text = HEAD + "  y[0] = x[0];\n}\n" + host
     candidate = Candidate((SourceFile("k.hip", text),), "k", "hip")
     for task in (TASK, Task("t", "function", "", spec=TaskSpec(allow=(allow,)))):
-        found = [(f.code, f.line) for f in check(candidate, task, Target("hip", "gfx942")).findings if f.severity == "reject"]
+        record = check(candidate, task, Target("hip", "gfx942"))
+        found = [(f.code, f.line) for f in record.findings if f.severity == "reject"]
         assert found == ([(code, 5)] if task is TASK else [])
 
 

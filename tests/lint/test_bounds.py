@@ -1,4 +1,5 @@
 """Hostile sources end with a clear result within seconds."""
+# ruff: noqa: E501 - specimens stand on one line each
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from kengine.lint.cpp.unit import Unit
 from kengine.model import Candidate, SourceFile, Target, Task
 
 TASK = Task("t", "function", "def reference(x): return x\ndef make_inputs(seed, device): return (1,)\n")
-SECONDS = 20  # on a busy machine; alone each takes one to three
+SECONDS = 20  # of the processor, on a busy machine; alone most take one or two
 CPP = {
     "braces": "{" * 400_000,
     "angles": "a<" * 200_000,

@@ -10,6 +10,8 @@ from kengine.lint.rule import SECTIONS, Rule
 from kengine.lint.rules import RULES
 from kengine.lint.runner import RULE_FAILED, run
 from kengine.model import Candidate, SourceFile, Target, Task
+from kengine_cuda.lint import RULES as CUDA
+from kengine_hip.lint import RULES as HIP
 from kengine_nki.lint import RULES as NKI
 from kengine_triton.lint import RULES as TRITON
 
@@ -52,8 +54,16 @@ def test_rule(rule: Rule) -> None:
     assert f"## {rule.code} {rule.name}" in page
 
 
+@pytest.mark.parametrize("rule", (*CUDA, *HIP), ids=lambda rule: rule.code)
+def test_native_packs_have_fixtures_and_a_page(rule: Rule) -> None:
+    folder = ROOT / "tests" / ("cuda" if rule.code.startswith("KC") else "hip") / "fixtures"
+    assert list(folder.glob(f"{rule.code}_bad.*")) and list(folder.glob(f"{rule.code}_ok.*"))
+    assert list(rule.sections) == ["", *SECTIONS] and all(text.strip() for text in rule.sections.values())
+    assert f"## {rule.code} {rule.name}" in (ROOT / "docs" / "rules.md").read_text()
+
+
 def test_codes_are_used_once_and_in_order() -> None:
-    for rules in (RULES, TRITON, NKI):
+    for rules in (RULES, TRITON, NKI, CUDA, HIP):
         codes = [rule.code for rule in rules]
         assert codes == sorted(set(codes))
     assert {rule.code[:2] for rule in RULES} == {"KE"} and {rule.code[:2] for rule in TRITON} == {"KT"}
@@ -65,6 +75,9 @@ def test_every_module_is_listed() -> None:
     pack = {p.name[:5].upper() for p in (ROOT / "plugins/triton_backend/kengine_triton/lint/rules").glob("kt*.py")}
     nki = {p.name[:5].upper() for p in (ROOT / "plugins/nki_backend/kengine_nki/lint/rules").glob("kn*.py")}
     assert core | pack | nki == {rule.code for rule in EVERY}
+    cuda = {p.name[:5].upper() for p in (ROOT / "plugins/cuda_backend/kengine_cuda/lint/rules").glob("kc*.py")}
+    hip = {p.name[:5].upper() for p in (ROOT / "plugins/hip_backend/kengine_hip/lint/rules").glob("kh*.py")}
+    assert cuda | hip == {rule.code for rule in (*CUDA, *HIP)}
 
 
 @pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.py")), ids=lambda p: p.stem)

@@ -1,4 +1,5 @@
 """Lint over every honest kernel that the project holds: examples, benchmarks, golden kernels, the extension corpus."""
+# ruff: noqa: E501 - specimens stand on one line each
 
 from __future__ import annotations
 

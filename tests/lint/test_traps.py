@@ -1,4 +1,5 @@
 """Honest code of every backend in which one could see a trick: nothing of it may be rejected."""
+# ruff: noqa: E501 - specimens stand on one line each
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
 """One or more specimens of each known way to get a verdict that the kernel did not earn, and the rule that sees it."""
+# ruff: noqa: E501 - specimens stand on one line each
 
 from __future__ import annotations
 

@@ -6,8 +6,10 @@ import ast
 
 from kengine.lint.source import SourceTree
 
-_ADDS = frozenset({"dot", "dot_scaled", "matmul", "nc_matmul", "sum", "reduce", "tensor_reduce", "associative_scan",
-                   "activation_reduce", "cumsum", "mma", "wgmma", "gemm", "fma", "tensor_tensor_scan"})  # fmt: skip
+_ADDS = frozenset({"dot", "dot_scaled", "matmul", "nc_matmul", "sum", "reduce", "tensor_reduce",
+                   "associative_scan",
+                   "activation_reduce",
+                   "cumsum", "mma", "wgmma", "gemm", "fma", "tensor_tensor_scan"})  # fmt: skip
 
 
 def may_multiply(kernel: ast.AST) -> bool:

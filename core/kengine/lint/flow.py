@@ -28,8 +28,10 @@ from kengine.lint.flow_values import (
 from kengine.lint.source import SourceTree
 
 _MAX_CALLS = 12
-WEIGHT = re.compile(r"(?:weights?|bias|biases|gamma|beta|w|b|scale|params?|kernel|filters?)\d*\Z|w_\w+|weight\w*|bias_\w+|"
-                    r"\w+_(?:weight|bias|w|b)\Z")  # fmt: skip
+WEIGHT = re.compile(
+    r"(?:weights?|bias|biases|gamma|beta|w|b|scale|params?|kernel|filters?)\d*\Z|w_\w+|weight\w*|bias_\w+|"
+    r"\w+_(?:weight|bias|w|b)\Z"
+)
 _SIZES = frozenset(
     {"shape", "dtype", "device", "ndim", "is_cuda", "requires_grad", "layout", "itemsize", "nbytes", "training"}
 )

@@ -26,19 +26,107 @@ from kengine.lint.source import SourceTree
 
 MAX_STEPS = 60_000
 _PLAIN_DECORATORS = ("torch", "functools", "builtins", "contextlib", "staticmethod", "typing", "abc", "jaxtyping")
-_ASKS = frozenset({"size", "stride", "numel", "dim", "item", "is_contiguous", "element_size", "get_device", "tolist",
-                   "nelement", "storage_offset", "type", "is_floating_point", "requires_grad_", "dim_order"})  # fmt: skip
-_FRESH = re.compile(r"(?:empty|zeros|ones|full|rand|randn|randint|arange|eye|linspace|tensor|tril_indices|new_\w+|scalar_tensor)"
-                    r"\w*\Z")  # fmt: skip
-_VIEWS = frozenset({
-    "view", "reshape", "contiguous", "t", "transpose", "permute", "squeeze", "unsqueeze", "flatten", "unflatten", "expand",
-    "expand_as", "view_as", "to", "float", "half", "bfloat16", "double", "int", "long", "detach", "cuda", "cpu", "chunk",
-    "split", "unbind", "select", "narrow", "data_ptr", "as_strided", "movedim", "swapaxes", "clone", "cat", "stack", "pad",
-    "repeat", "tile", "from_dlpack", "to_dlpack", "asarray", "as_tensor", "from_numpy", "numpy", "astype", "ravel", "roll",
-    "copy", "flip", "index_select", "gather", "requires_grad", "type_as", "T", "items", "values", "keys", "array",
-    "ascontiguousarray", "concat", "concatenate", "hstack", "vstack", "broadcast_to", "rearrange", "swapdims", "get",
-    "reinterpret", "wrap_triton", "unfold", "repeat_interleave", "diagonal", "Tensor", "untyped_storage",
-})  # fmt: skip
+_ASKS = frozenset(
+    {
+        "size",
+        "stride",
+        "numel",
+        "dim",
+        "item",
+        "is_contiguous",
+        "element_size",
+        "get_device",
+        "tolist",
+        "nelement",
+        "storage_offset",
+        "type",
+        "is_floating_point",
+        "requires_grad_",
+        "dim_order",
+    }
+)
+_FRESH = re.compile(
+    r"(?:empty|zeros|ones|full|rand|randn|randint|arange|eye|linspace|tensor|tril_indices|new_\w+|scalar_tensor)"
+    r"\w*\Z"
+)
+_VIEWS = frozenset(
+    {
+        "view",
+        "reshape",
+        "contiguous",
+        "t",
+        "transpose",
+        "permute",
+        "squeeze",
+        "unsqueeze",
+        "flatten",
+        "unflatten",
+        "expand",
+        "expand_as",
+        "view_as",
+        "to",
+        "float",
+        "half",
+        "bfloat16",
+        "double",
+        "int",
+        "long",
+        "detach",
+        "cuda",
+        "cpu",
+        "chunk",
+        "split",
+        "unbind",
+        "select",
+        "narrow",
+        "data_ptr",
+        "as_strided",
+        "movedim",
+        "swapaxes",
+        "clone",
+        "cat",
+        "stack",
+        "pad",
+        "repeat",
+        "tile",
+        "from_dlpack",
+        "to_dlpack",
+        "asarray",
+        "as_tensor",
+        "from_numpy",
+        "numpy",
+        "astype",
+        "ravel",
+        "roll",
+        "copy",
+        "flip",
+        "index_select",
+        "gather",
+        "requires_grad",
+        "type_as",
+        "T",
+        "items",
+        "values",
+        "keys",
+        "array",
+        "ascontiguousarray",
+        "concat",
+        "concatenate",
+        "hstack",
+        "vstack",
+        "broadcast_to",
+        "rearrange",
+        "swapdims",
+        "get",
+        "reinterpret",
+        "wrap_triton",
+        "unfold",
+        "repeat_interleave",
+        "diagonal",
+        "Tensor",
+        "untyped_storage",
+    }
+)
 _TAKERS = frozenset(
     {"builtins.map", "functools.reduce", "builtins.filter", "operator.call", "torch.vmap", "torch.func.vmap"}
 )
@@ -108,8 +196,11 @@ class Calls:
                     results.append(self._work(node, MODULES[name.rpartition(".")[2][:-2]], every, name[:-2]))
             elif name.startswith("torch.nn.") and name.rpartition(".")[2] in MODULES:
                 results.append(Value(frozenset({Thing()}), frozenset({name + "()"})))
-            elif name.startswith("torch.nn.modules.container.") or name in ("torch.nn.Sequential", "torch.nn.ModuleList",
-                                                                          "torch.nn.ModuleDict"):  # fmt: skip
+            elif name.startswith("torch.nn.modules.container.") or name in (
+                "torch.nn.Sequential",
+                "torch.nn.ModuleList",
+                "torch.nn.ModuleDict",
+            ):
                 results.append(unite(given))
             elif name in _TAKERS:
                 results.append(self._taken(node, given))
@@ -120,8 +211,18 @@ class Calls:
         if method and held.things:
             return self._on_tensor(node, method, held, every)
         if names and all(n.startswith("builtins.") for n in names):
-            plain = names & {"builtins.tuple", "builtins.list", "builtins.zip", "builtins.enumerate", "builtins.reversed",
-                             "builtins.sorted", "builtins.iter", "builtins.next", "builtins.dict", "builtins.sum"}  # fmt: skip
+            plain = names & {
+                "builtins.tuple",
+                "builtins.list",
+                "builtins.zip",
+                "builtins.enumerate",
+                "builtins.reversed",
+                "builtins.sorted",
+                "builtins.iter",
+                "builtins.next",
+                "builtins.dict",
+                "builtins.sum",
+            }
             return unite(given) if plain else NOTHING
         if any(w for g in given for w in g.refs if weigh(last_part(w)) == "product" and is_framework(w)):
             return self._taken(node, given)

@@ -10,8 +10,22 @@ from typing import Union
 from kengine.lint.operators import MODULES
 
 Function = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda]
-FRAMEWORKS = frozenset({"torch", "numpy", "jax", "functorch", "scipy", "cupy", "tensorflow", "operator", "math", "einops",
-                        "opt_einsum", "numba"})  # fmt: skip
+FRAMEWORKS = frozenset(
+    {
+        "torch",
+        "numpy",
+        "jax",
+        "functorch",
+        "scipy",
+        "cupy",
+        "tensorflow",
+        "operator",
+        "math",
+        "einops",
+        "opt_einsum",
+        "numba",
+    }
+)
 
 
 @dataclass(frozen=True)

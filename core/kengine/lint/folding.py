@@ -107,7 +107,9 @@ class Folder:
         while isinstance(at, ast.BinOp) and isinstance(at.op, ast.Add):
             parts.append(at.right)
             at = at.left
-            if len(parts) > 16 and isinstance(at, ast.BinOp):  # the beginnings of a long sum are not asked for by themselves
+            if len(parts) > 16 and isinstance(
+                at, ast.BinOp
+            ):  # the beginnings of a long sum are not asked for by themselves
                 self._known.setdefault(id(at), (at, None))
         values: list[Value | None] = []
         for part in reversed([*parts, at]):

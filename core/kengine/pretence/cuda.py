@@ -98,9 +98,6 @@ def properties(figures: Figures) -> Any:
 
 
 def _answers(figures: Figures, refuse: Callable[[str], Exception]) -> dict[str, Any]:
-    def nothing(*_: Any, **__: Any) -> None:
-        return None
-
     def constant(value: Any) -> Any:
         return lambda *_, **__: value
 
@@ -109,7 +106,8 @@ def _answers(figures: Figures, refuse: Callable[[str], Exception]) -> dict[str, 
         raise refuse("a CUDA graph")
 
     stream = Stream()
-    answers: dict[str, Any] = {name: nothing for name in (
+    # A function of its own for each name: PyTorch's compiler refuses one object under several.
+    answers: dict[str, Any] = {name: constant(None) for name in (
         "_lazy_init", "init", "synchronize", "set_device", "empty_cache", "manual_seed", "manual_seed_all", "seed",
         "reset_peak_memory_stats", "reset_max_memory_allocated", "reset_accumulated_memory_stats", "set_stream",
         "ipc_collect", "set_per_process_memory_fraction",

@@ -62,6 +62,24 @@ class Follower(TorchDispatchMode):  # type: ignore[misc]
         self.ledger.operation(name, _inputs_only(func, read, args, kwargs), written, _flops(func, args, kwargs, result))
 
 
+class Listener(TorchDispatchMode):  # type: ignore[misc]
+    """For a thread that may outlive many calls: passes operators on to the follower of the moment, if there is one."""
+
+    def __init__(self, current: Callable[[], Follower | None]) -> None:
+        super().__init__()
+        self.current = current
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        follower = self.current()
+        if follower is None:
+            return func(*args, **(kwargs or {}))
+        return follower.__torch_dispatch__(func, types, args, kwargs)
+
+
 def _inputs_only(func: Any, read: list[Piece], args: Any, kwargs: Any) -> list[Piece]:
     """What is read: an `out=` argument, and the target of a fill or copy, is only written."""
     if func._schema.name in ("aten::copy_", "aten::fill_", "aten::zero_", "aten::normal_", "aten::uniform_"):

@@ -41,10 +41,11 @@ class OutputOrigin:
 
 @dataclass(frozen=True)
 class Facts:
-    """One call. exported_bytes: inputs' data handed to code that is not followed (numpy, lists, raw pointers).
+    """One call. exported_bytes: inputs' data handed to code that is not followed (lists, other libraries).
 
-    foreign_bytes: data of unknown origin that kernels read or that was returned. opaque: operators of extensions,
-    which are not looked into. threads: threads that the call started. libraries: shared libraries that it loaded.
+    addressed_bytes: inputs whose address the candidate asked for. foreign_bytes: data of unknown origin that kernels
+    read or that was returned. unwritten_bytes: memory that kernels read and nobody has been seen to write. opaque:
+    operators of extensions, which are not looked into. threads: threads that the call started. libraries: shared libraries that it loaded.
     device_ns: kernels by the device's own trace, in nanoseconds. followed: False where nothing can be followed.
     """
 
@@ -52,7 +53,9 @@ class Facts:
     kernels: tuple[KernelUse, ...] = ()
     outputs: tuple[OutputOrigin, ...] = ()
     exported_bytes: int = 0
+    addressed_bytes: int = 0
     foreign_bytes: int = 0
+    unwritten_bytes: int = 0
     opaque: tuple[str, ...] = ()
     threads: int = 0
     libraries: tuple[str, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from bisect import bisect_right, insort
 from collections.abc import Iterable
@@ -10,6 +11,9 @@ from typing import Any
 
 from kengine.provenance.facts import Facts, KernelUse, OperatorUse, OutputOrigin
 from kengine.provenance.operators import cost, find_kind
+
+_UNWRITTEN = re.compile(r"(?:::|_)empty|^destination$")
+"""Who "wrote" memory that holds nothing yet."""
 
 INPUT, PARAMETER, KERNEL, FOREIGN = 1, 2, 4, 8
 """What the contents of a block depend on; 0: on constants alone."""
@@ -47,8 +51,8 @@ class Ledger:
     opaque: set[str] = field(default_factory=set)
     libraries: set[str] = field(default_factory=set)
     device_ns: dict[str, int] = field(default_factory=dict)
-    exported: set[int] = field(default_factory=set)
-    exported_bytes: int = 0
+    left: dict[str, dict[int, int]] = field(default_factory=lambda: {"data": {}, "address": {}})
+    unwritten: dict[int, int] = field(default_factory=dict)
     foreign: set[int] = field(default_factory=set)
     foreign_bytes: int = 0
     threads: int = 0
@@ -62,8 +66,10 @@ class Ledger:
         with self.lock:
             block = self.find(piece.start)
             whole = piece.nbytes >= piece.end - piece.start
-            if block is not None and block.end >= piece.end and (
-                not whole or (block.start, block.end) != (piece.start, piece.end)
+            if (
+                block is not None
+                and block.end >= piece.end
+                and (not whole or (block.start, block.end) != (piece.start, piece.end))
             ):
                 block.flags |= flags
                 block.writer = writer
@@ -114,19 +120,21 @@ class Ledger:
             written = {(p.start, p.end): p for p in changed}
             for piece in arguments:
                 block = self.find(piece.start)
+                holds_nothing = block is not None and not block.flags and _UNWRITTEN.search(block.writer)
+                if holds_nothing and (piece.start, piece.end) not in written:
+                    self.unwritten[piece.start] = piece.nbytes
                 if block is None or not block.flags & (INPUT | PARAMETER):
                     # What a kernel writes may be what happened to lie there before.
                     written[piece.start, piece.end] = piece
             for piece in written.values():
                 self.enter(piece, (flags & ~FOREIGN) | KERNEL, name)
 
-    def export(self, piece: Piece) -> None:
-        """Note that data was handed to code that is not followed; counted once for each block of inputs."""
+    def export(self, piece: Piece, what: str) -> None:
+        """Note that `data` of an input, or its `address`, was handed to code that is not followed."""
         with self.lock:
             block = self.find(piece.start)
-            if block is not None and block.flags & INPUT and block.start not in self.exported:
-                self.exported.add(block.start)
-                self.exported_bytes += piece.nbytes
+            if block is not None and block.flags & INPUT:
+                self.left[what].setdefault(block.start, piece.nbytes)
 
     def _note_foreign(self, pieces: Iterable[Piece]) -> None:
         for piece in pieces:
@@ -153,8 +161,10 @@ class Ledger:
                 tuple(OperatorUse(name[:200], find_kind(name), n, size) for name, (n, size) in ranked[:200]),
                 tuple(KernelUse(name[:200], n, size) for name, (n, size) in list(self.kernels.items())[:200]),
                 tuple(origins[:200]),
-                self.exported_bytes,
+                sum(self.left["data"].values()),
+                sum(self.left["address"].values()),
                 self.foreign_bytes,
+                sum(self.unwritten.values()),
                 tuple(sorted(self.opaque))[:50],
                 self.threads,
                 tuple(sorted(self.libraries))[:50],

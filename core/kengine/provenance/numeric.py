@@ -94,7 +94,7 @@ class WatchedArray(np.ndarray):  # type: ignore[type-arg]
         """As numpy's; the list is not followed."""
         if _ledger is not None and not _paused:
             for each in pieces(self):
-                _ledger.export(each)
+                _ledger.export(each, "data")
         return _bare(self).tolist()
 
     def __array_finalize__(self, parent: Any) -> None:

@@ -72,6 +72,7 @@ class Server:
         self.view: TaskView | None = None
         self.artifact: Artifact | None = None
         self.held: list[tuple[Any, arena.Bundle, CaseView]] = []
+        self.places = state.find_places(type(backend).__module__, backend.module)
         self.functions: state.Functions = {}
         self.settings: dict[str, str] = {}
         self._operations: dict[str, Callable[[dict[str, Any], list[int]], dict[str, Any]]] = {
@@ -120,7 +121,7 @@ class Server:
         if candidate != self.candidate:
             if self.candidate is None:
                 rlimits.apply_last(self.limits, str(self.limits.get("device", "cpu")))
-                self.functions, self.settings = state.read_functions({}), state.read_settings()
+                self.functions, self.settings = state.read_functions(self.places), state.read_settings()
             self.candidate = candidate
             source.place(candidate, self.workdir)
         self.view = codec.from_json(request["view"], TaskView)
@@ -185,7 +186,7 @@ class Server:
 
     def describe_state(self, request: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         """Say which functions are replaced since the candidate was loaded, and which settings its calls changed."""
-        replaced = state.find_replaced(self.functions, {})
+        replaced = state.find_replaced(self.functions, self.places)
         changed = state.differing(self.settings, state.read_settings())
         return {"replaced": replaced[:50], "changed": changed[:50]}
 

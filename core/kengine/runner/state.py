@@ -29,6 +29,12 @@ _MODULES = (
 Functions = dict[tuple[str, str], Any]
 
 
+def find_places(*modules: str | None) -> dict[str, Any]:
+    """Every module that is imported of the packages that these modules are part of."""
+    roots = {(module or "").partition(".")[0] for module in modules} - {"", "kengine"}
+    return {name: m for name, m in list(sys.modules.items()) if m is not None and name.partition(".")[0] in roots}
+
+
 def read_functions(extra: Mapping[str, Any]) -> Functions:
     """Every callable that these modules and classes have now, and those of `extra` (name: module or class)."""
     found: Functions = {}

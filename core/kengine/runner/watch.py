@@ -42,7 +42,7 @@ def prepare() -> None:
     if "torch" in sys.modules:
         from kengine.provenance.dispatch import follow_custom_operators
 
-        follow_custom_operators(lambda: _watch.follower if _watch is not None else None)
+        follow_custom_operators(_follower)
     if "numpy" in sys.modules:
         from kengine.provenance import numeric  # noqa: F401
     _follow_threads()
@@ -202,9 +202,7 @@ def _paused(watch: _Watch) -> Iterator[None]:
 
 
 @contextmanager
-def _kernel(
-    watch: _Watch, name: str, arguments: Iterable[object], returned: list[object] | None
-) -> Iterator[None]:
+def _kernel(watch: _Watch, name: str, arguments: Iterable[object], returned: list[object] | None) -> Iterator[None]:
     with _paused(watch):
         pieces = list({(p.start, p.end): p for a in arguments for p in _pieces(a)}.values())
         before = [_digest(watch, p) for p in pieces]
@@ -266,17 +264,17 @@ def _tensor_exports(watch: _Watch) -> Iterator[None]:
     """Watch the ways by which a tensor's data leaves PyTorch: as a numpy array (followed), as a list (not followed)."""
     torch = sys.modules["torch"]
     kind = torch.Tensor
-    inner = {name: getattr(kind, name) for name in ("numpy", "tolist", "__array__")}
+    inner = {name: getattr(kind, name) for name in _WAYS_OUT if hasattr(kind, name)}
 
     def leave(name: str) -> Callable[..., Any]:
         def method(self: Any, *args: Any, **kwargs: Any) -> Any:
             value = inner[name](self, *args, **kwargs)
             paused = watch.follower is not None and watch.follower.paused
-            if not paused and _watch is watch:
+            if not paused and _watch is watch and _asked_by_candidate(sys._getframe(1)):
                 if name == "numpy":
                     return argument(value)
                 for each in _pieces(self):
-                    watch.ledger.export(each)
+                    watch.ledger.export(each, _WAYS_OUT[name])
             return value
 
         return method
@@ -294,6 +292,15 @@ def _tensor_exports(watch: _Watch) -> Iterator[None]:
                 delattr(kind, name)
 
 
+_WAYS_OUT = {"numpy": "data", "tolist": "data", "__array__": "data", "__dlpack__": "data", "data_ptr": "address"}
+_TRUSTED = ("kengine", "triton", "cupy", "torch", "nki", "neuronxcc")
+
+
+def _asked_by_candidate(frame: Any) -> bool:
+    """Whether the code that asks is not that of a library which only passes the memory on to a kernel."""
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0] not in _TRUSTED
+
+
 def _follow_threads() -> None:
     """Have threads that start while a call is followed be counted, and followed themselves."""
     import _thread
@@ -308,20 +315,25 @@ def _follow_threads() -> None:
 
 def _counted(inner: Callable[..., Any]) -> Callable[..., Any]:
     def start(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        watch = _watch
-        if watch is None or not watch.depth:
-            return inner(function, *args, **kwargs)
-        watch.ledger.threads += 1
+        if _watch is not None and _watch.depth:
+            _watch.ledger.threads += 1
 
         def body(*inside: Any, **named: Any) -> Any:
-            if watch.follower is None:
+            if "torch" not in sys.modules:
                 return function(*inside, **named)
-            with watch.follower:
+            from kengine.provenance.dispatch import Listener
+
+            # A pool that was made while the candidate was imported works for the call that is followed, too.
+            with Listener(_follower):
                 return function(*inside, **named)
 
         return inner(body, *args, **kwargs)
 
     return start
+
+
+def _follower() -> Follower | None:
+    return _watch.follower if _watch is not None and _watch.depth else None
 
 
 _VENDOR = (

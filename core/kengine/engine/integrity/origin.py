@@ -94,10 +94,17 @@ def _operators(used: Sequence[OperatorUse], total: int, delegated: int, share: f
 
 
 def _elsewhere(facts: Facts) -> str:
-    if not facts.exported_bytes or facts.foreign_bytes < RETURNED * facts.exported_bytes:
-        return ""
-    into = "was returned" if any(origin.foreign for origin in facts.outputs) else "went into its kernels"
-    return f"inputs were read as lists or arrays, and data of unknown origin {into}: the host computes it"
+    """Data that took a way which is not followed: the host has read the inputs, and the answer descends from none."""
+    apart = [origin for origin in facts.outputs if not origin.inputs]
+    unknown = facts.foreign_bytes + facts.unwritten_bytes
+    if facts.exported_bytes and (apart or unknown >= RETURNED * facts.exported_bytes):
+        into = "was returned" if any(origin.foreign for origin in facts.outputs) else "went into its kernels"
+        return f"inputs were read on the host, and data of unknown origin {into}: the host computes it"
+    if facts.addressed_bytes and facts.unwritten_bytes >= RETURNED * facts.addressed_bytes:
+        return "inputs were read by their addresses, and its kernels read memory that no kernel or operator has written"
+    if apart and len(apart) == len(facts.outputs) and (facts.unwritten_bytes or not facts.addressed_bytes):
+        return "nothing of what it returns descends from its inputs in any way that was seen: the host computes it"
+    return ""
 
 
 def _libraries(facts: Facts, allow: Sequence[str]) -> str:

@@ -111,16 +111,16 @@ class Native:
 
     def host_names(self) -> Iterator[tuple[CppSource, Function, Name]]:
         """Names in the bodies of host functions that can be called."""
-        for source in self.sources:
-            for function in source.unit.functions:
-                if not function.is_kernel and not function.is_device and function.name in self.reached:
-                    for name in source.unit.names(*function.body):
-                        yield source, function, name
+        for source, name in self.names():
+            function = source.unit.inside(name.at)
+            if function is None or function.is_kernel or function.is_device or function.name not in self.reached:
+                continue
+            yield source, function, name
 
     def names(self) -> Iterator[tuple[CppSource, Name]]:
         """Every name outside of dropped branches, wherever it stands."""
         for source in self.sources:
-            for name in source.unit.names(0, len(source.unit.tokens)):
+            for name in source.unit.every_name:
                 yield source, name
 
 

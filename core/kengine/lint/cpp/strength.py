@@ -11,8 +11,23 @@ _SILENT = frozenset({"return", "if", "for", "while", "switch", "sizeof", "__sync
 _ASSIGNS = frozenset({"=", "+=", "-=", "*=", "/=", "|=", "&=", "^=", "%=", "<<="})
 _CASTS = frozenset({"static_cast", "float", "double", "int", "half", "__half", "__ldg", "__float2half", "__half2float",
                     "scalar_t", "T", "reinterpret_cast", "__float2bfloat16", "__bfloat162float"})  # fmt: skip
-_INTEGERS = frozenset({"int", "const", "unsigned", "size_t", "long", "auto", "int64_t", "uint32_t", "uint64_t", "int32_t",
-                       "constexpr", "return", "ptrdiff_t"})  # fmt: skip
+_INTEGERS = frozenset(
+    {
+        "int",
+        "const",
+        "unsigned",
+        "size_t",
+        "long",
+        "auto",
+        "int64_t",
+        "uint32_t",
+        "uint64_t",
+        "int32_t",
+        "constexpr",
+        "return",
+        "ptrdiff_t",
+    }
+)
 _PLAIN = frozenset({"=", "(", ")", ",", "::", "."})
 _NUMBERS = frozenset({"1", "1.", "1.0", "1f", "1.0f", "1.f", "0", "0.0f", "0.f", "0.0"})
 
@@ -29,13 +44,12 @@ def writes(unit: Unit, function: Function) -> bool:
                 return True
             if _is_pointed(unit, i, start):
                 return True
-        elif word in ("asm", "__asm__", "__asm"):
-            return True
-        elif word == "(" and i > start and unit.tokens[i - 1].kind == "id" and before not in _SILENT:
-            return True
-        elif word == "(" and before == ">":
-            return True
-        elif word == "<<<":
+        elif (
+            word in ("asm", "__asm__", "__asm")
+            or (word == "(" and i > start and unit.tokens[i - 1].kind == "id" and before not in _SILENT)
+            or (word == "(" and before == ">")
+            or word == "<<<"
+        ):
             return True
     return False
 
@@ -53,7 +67,7 @@ def _is_pointed(unit: Unit, at: int, start: int) -> bool:
 
 
 def only_copies(unit: Unit, function: Function) -> bool:
-    """Whether all that a kernel stores is what it loaded, unchanged or multiplied by one. False where it is not clear."""
+    """Whether a kernel stores only what it loaded, unchanged or multiplied by one. False where it is not clear."""
     stores = loops = 0
     for i in range(*function.body):
         word = unit.word(i)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-MAX_TEXT = 400_000
+MAX_TEXT = 250_000
 """Most characters of a source that are looked at."""
 
 _DIGRAPHS = {"<:": "[", ":>": "]", "<%": "{", "%>": "}", "%:": "#", "%:%:": "##"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,11 +18,11 @@ _ATTRIBUTES = frozenset({
 _KEYWORDS = frozenset({"if", "for", "while", "switch", "return", "sizeof", "catch", "alignof", "new", "delete", "throw",
                        "co_return", "else", "do", "case", "decltype", "static_assert"})  # fmt: skip
 MAX_FUNCTIONS = 4000
-MAX_TOKENS = 120_000
-"""Most tokens of a source that are looked at; some 10,000 lines."""
+MAX_TOKENS = 40_000
+"""Most tokens of a source that are looked at; some 4,000 lines."""
 
-MAX_LAUNCHES = 500
-_FAR = 400  # tokens that one argument of a launch may have
+MAX_LAUNCHES = 200
+_FAR = 200  # tokens that one argument of a launch may have
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,7 @@ class Unit:
     def angle(self, at: int, end: int) -> int:
         """Where the `<` at a token closes; the token itself when it is no bracket."""
         depth, i = 0, at
-        while i < min(end, at + 80):
+        while i < min(end, at + 40):
             word = self.word(i)
             if word == "<":
                 depth += 1
@@ -248,9 +249,9 @@ class Unit:
             if token.kind == "id" and self.word(i + 1) in ("(", "="):
                 before = self.tokens[i - 1] if i else token
                 typed = before.kind == "id" and before.text not in _KEYWORDS
-                if typed or (before.text in ("*", "&", ">") and self.tokens[max(i - 2, 0)].kind == "id" and i > 1):
-                    if typed or self.inside(i) is None:
-                        found.add(token.text)
+                pointed = before.text in ("*", "&", ">") and i > 1 and self.tokens[i - 2].kind == "id"
+                if typed or (pointed and self.inside(i) is None):
+                    found.add(token.text)
         return frozenset(found)
 
     @cached_property
@@ -295,7 +296,22 @@ class Unit:
 
     def inside(self, at: int) -> Function | None:
         """The function whose body holds a token."""
-        return next((f for f in self.functions if f.body[0] <= at < f.body[1]), None)
+        place = bisect_right(self._bodies, at) - 1
+        found = self._by_body[place] if place >= 0 else None
+        return found if found is not None and at < found.body[1] else None
+
+    @cached_property
+    def _by_body(self) -> list[Function]:
+        return sorted(self.functions, key=lambda f: f.body[0])
+
+    @cached_property
+    def _bodies(self) -> list[int]:
+        return [f.body[0] for f in self._by_body]
+
+    @cached_property
+    def every_name(self) -> list[Name]:
+        """All names of the unit, in order."""
+        return list(self.names(0, len(self.tokens)))
 
 
 _LAUNCHERS = frozenset({

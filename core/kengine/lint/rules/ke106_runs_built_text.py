@@ -1,12 +1,12 @@
 """The candidate executes text that it decodes or builds.
 
 What it does:
-Finds `exec`, `eval` and `compile`, and text that comes out of a decoder (base64, zlib, marshal, hex, rot13, ...). Both are
-rejected; unpickling is a warning. A function of the candidate's own with such a name is not meant.
+Finds `exec`, `eval` and `compile`, and text that comes out of a decoder (base64, zlib, marshal, hex, rot13, ...). Both
+are rejected; unpickling is a warning. A function of the candidate's own with such a name is not meant.
 
 Why is this bad:
-Code that is made at run time is not in the text that is judged, and encoded code exists to keep a reader from reading it.
-Nothing in a kernel needs either.
+Code that is made at run time is not in the text that is judged, and encoded code exists to keep a reader from reading
+it. Nothing in a kernel needs either.
 
 Example:
     exec(zlib.decompress(base64.b64decode("eJxLT...")))

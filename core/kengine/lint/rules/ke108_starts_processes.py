@@ -2,7 +2,8 @@
 
 What it does:
 Finds `os.fork`, `os.exec*`, `os.spawn*`, `os.system`, `os.kill`, `os._exit`, `subprocess`, `multiprocessing`, writing
-to descriptors (`os.write`, `os.dup2`), and `/proc` memory files. Compilers that a library starts for the candidate are not seen by this rule, and not meant.
+to descriptors (`os.write`, `os.dup2`), and `/proc` memory files. Compilers that a library starts for the candidate are
+not seen by this rule, and not meant.
 
 Why is this bad:
 A child process works where nobody measures it, and ending or killing a process is a way to leave before the check.

@@ -25,17 +25,34 @@ from kengine.lint.rule import Context, Hit, Rule, hit
 from kengine.lint.source import SourceTree
 
 _NAMES = (
-    "torch.utils._python_dispatch", "torch.overrides.TorchFunctionMode", "torch.overrides._pop_mode",
-    "torch.overrides._push_mode", "torch._C._DisableTorchDispatch", "torch._C.DisableTorchFunction",
-    "torch._C.DisableTorchFunctionSubclass", "torch._C._EnableTorchFunction", "torch._C._set_dispatch_mode",
-    "torch._C._dispatch_tls_set_dispatch_key_excluded", "torch._C._ExcludeDispatchKeyGuard",
-    "torch._C._get_dispatch_mode", "torch.autograd._profiler_enabled",
-    "torch._C._autograd._profiler_enabled", "torch._C._get_dispatch_stack_at", "torch._C._pop_torch_dispatch_stack", "torch._C._push_on_torch_dispatch_stack",
-    "torch._C._len_torch_dispatch_stack", "torch.autograd.profiler._disable", "torch._C._autograd._disable_profiler",
-    "torch.profiler", "torch.autograd.profiler", "torch.nn.modules.module.register_module_forward_hook",
-    "triton.knobs.runtime.launch_enter_hook", "triton.knobs.runtime.launch_exit_hook",
-    "triton.compiler.CompiledKernel.launch_enter_hook", "triton.compiler.CompiledKernel.launch_exit_hook",
-)  # fmt: skip
+    "torch.utils._python_dispatch",
+    "torch.overrides.TorchFunctionMode",
+    "torch.overrides._pop_mode",
+    "torch.overrides._push_mode",
+    "torch._C._DisableTorchDispatch",
+    "torch._C.DisableTorchFunction",
+    "torch._C.DisableTorchFunctionSubclass",
+    "torch._C._EnableTorchFunction",
+    "torch._C._set_dispatch_mode",
+    "torch._C._dispatch_tls_set_dispatch_key_excluded",
+    "torch._C._ExcludeDispatchKeyGuard",
+    "torch._C._get_dispatch_mode",
+    "torch.autograd._profiler_enabled",
+    "torch._C._autograd._profiler_enabled",
+    "torch._C._get_dispatch_stack_at",
+    "torch._C._pop_torch_dispatch_stack",
+    "torch._C._push_on_torch_dispatch_stack",
+    "torch._C._len_torch_dispatch_stack",
+    "torch.autograd.profiler._disable",
+    "torch._C._autograd._disable_profiler",
+    "torch.profiler",
+    "torch.autograd.profiler",
+    "torch.nn.modules.module.register_module_forward_hook",
+    "triton.knobs.runtime.launch_enter_hook",
+    "triton.knobs.runtime.launch_exit_hook",
+    "triton.compiler.CompiledKernel.launch_enter_hook",
+    "triton.compiler.CompiledKernel.launch_exit_hook",
+)
 _HARMLESS = ("torch.profiler.record_function", "torch.autograd.profiler.record_function")
 
 

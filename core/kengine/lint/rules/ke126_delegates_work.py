@@ -1,8 +1,8 @@
 """Operators of the framework compute on activations what the kernel should.
 
 What it does:
-Walks the code from the entry and follows tensors into what is returned: through helpers, closures, layers, aliases, names
-put together from pieces, custom operators and kernels. Products, convolutions, attention and recurrent layers on
+Walks the code from the entry and follows tensors into what is returned: through helpers, closures, layers, aliases,
+names put together from pieces, custom operators and kernels. Products, convolutions, attention and recurrent layers on
 activations are rejected when no kernel of the candidate could do any part of a product; norms, losses and arithmetic
 when all its kernels only copy. Everything else of the kind is a warning. Parameters may be folded with each other, and
 whatever makes, arranges, pads or casts tensors is fine.

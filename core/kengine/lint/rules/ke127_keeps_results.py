@@ -1,13 +1,14 @@
 """A result is kept and may be handed out again.
 
 What it does:
-Finds functions that launch, or that the entry is, under `lru_cache` or `cache`; tables, globals, attributes of functions
-and of the module, and default arguments into which a value goes that a kernel wrote, and which are read before the launch.
+Finds functions that launch, or that the entry is, under `lru_cache` or `cache`; tables, globals, attributes of
+functions and of the module, and default arguments into which a value goes that a kernel wrote, and which are read
+before the launch.
 
 Why is this bad:
-A table keyed by shape answers the second call with the first call's result. Caching the entry itself is rejected: a tensor
-is hashed by identity, not by contents. The rest is a warning: the judge sends fresh contents in every call, and caches of
-plans, workspaces and packed weights are honest.
+A table keyed by shape answers the second call with the first call's result. Caching the entry itself is rejected: a
+tensor is hashed by identity, not by contents. The rest is a warning: the judge sends fresh contents in every call, and
+caches of plans, workspaces and packed weights are honest.
 
 Example:
     @functools.lru_cache(maxsize=None)

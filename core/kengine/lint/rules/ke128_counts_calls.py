@@ -5,8 +5,8 @@ Finds counters that outlive a call (globals, attributes, function attributes, `i
 condition of code that the entry reaches.
 
 Why is this bad:
-The first calls are warm-up or checks, later ones are measured: a count tells them apart. It is a warning: the number and
-order of calls are random, and answers of measured calls are checked.
+The first calls are warm-up or checks, later ones are measured: a count tells them apart. It is a warning: the number
+and order of calls are random, and answers of measured calls are checked.
 
 Example:
     CALLS += 1

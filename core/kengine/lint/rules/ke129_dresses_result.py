@@ -39,9 +39,9 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
             ):
                 yield hit(node, f"gives a tensor a method of its own ({target.attr})")
     for call, names in source.calls():
-        if names & {"builtins.setattr", "builtins.object.__setattr__"} and len(call.args) == 3:
-            if _is_tensor(source, call.args[0]) and _is_function(source, call.args[2]):
-                yield hit(call, "gives a tensor a method of its own")
+        sets = names & {"builtins.setattr", "builtins.object.__setattr__"} and len(call.args) == 3
+        if sets and _is_tensor(source, call.args[0]) and _is_function(source, call.args[2]):
+            yield hit(call, "gives a tensor a method of its own")
 
 
 def _is_tensor(source: SourceTree, node: ast.expr) -> bool:

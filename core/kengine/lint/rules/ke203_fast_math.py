@@ -1,7 +1,8 @@
 """Compiler flags give up accuracy.
 
 What it does:
-Finds `--use_fast_math`, `-ffast-math`, `-Ofast`, `-ftz=true`, `-prec-div=false` and their kin among strings of live code.
+Finds `--use_fast_math`, `-ffast-math`, `-Ofast`, `-ftz=true`, `-prec-div=false` and their kin among strings of live
+code.
 
 Why is this bad:
 They change the answer of every operation of the source, infinities and NaN included. It is a warning: the comparison
@@ -23,8 +24,10 @@ from collections.abc import Iterator
 from kengine.lint.rule import Context, Hit, Rule, hit
 from kengine.lint.source import SourceTree
 
-_FLAG = re.compile(r"--?(?:use_fast_math|ffast-math|Ofast|ftz=true|prec-div=false|prec-sqrt=false|funsafe-math-optimizations|"
-                   r"ffinite-math-only|fgpu-flush-denormals-to-zero)\Z")  # fmt: skip
+_FLAG = re.compile(
+    r"--?(?:use_fast_math|ffast-math|Ofast|ftz=true|prec-div=false|prec-sqrt=false|funsafe-math-optimizations|"
+    r"ffinite-math-only|fgpu-flush-denormals-to-zero)\Z"
+)
 
 
 def check(source: SourceTree, context: Context) -> Iterator[Hit]:

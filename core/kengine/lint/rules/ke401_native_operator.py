@@ -85,7 +85,7 @@ def _operator(native: Native, cpp: CppSource, function: Function, name: Name) ->
 
 
 def _takes_tensors(cpp: CppSource, function: Function) -> bool:
-    words = cpp.unit.tokens[function.head : function.body[1]]
+    words = cpp.unit.tokens[function.head : min(function.body[1], function.head + 4000)]
     return any(t.kind == "id" and _TENSOR.search(t.text) for t in words)
 
 

@@ -29,10 +29,20 @@ _CALL = re.compile(
     r"cudnn|cusparse|cusparselt|cusolver|cufft|cutensor|nvpl)(?:_|(?=[A-Z]))\w+\Z",
     re.I,
 )
-_SPACES = {"thrust": "thrust", "cub": "cub", "hipcub": "hipcub", "rocprim": "rocprim", "rocthrust": "rocthrust",
-           "ck": "composable_kernel", "ck_tile": "composable_kernel", "cutlass": "cutlass", "cudnn_frontend": "cudnn"}  # fmt: skip
-_SETTING = re.compile(r"(?:set|get)\w*(?:Stream|Version|Status|ErrorString|Workspace|PointerMode|MathMode)|create|destroy",
-                      re.I)  # fmt: skip
+_SPACES = {
+    "thrust": "thrust",
+    "cub": "cub",
+    "hipcub": "hipcub",
+    "rocprim": "rocprim",
+    "rocthrust": "rocthrust",
+    "ck": "composable_kernel",
+    "ck_tile": "composable_kernel",
+    "cutlass": "cutlass",
+    "cudnn_frontend": "cudnn",
+}
+_SETTING = re.compile(
+    r"(?:set|get)\w*(?:Stream|Version|Status|ErrorString|Workspace|PointerMode|MathMode)|create|destroy", re.I
+)
 
 
 def check(source: SourceTree, context: Context) -> Iterator[Hit]:

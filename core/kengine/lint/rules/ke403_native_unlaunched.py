@@ -28,8 +28,21 @@ from kengine.lint.cpp.sources import find_native
 from kengine.lint.rule import ALL, Context, Hit, Rule
 from kengine.lint.source import SourceTree
 
-_OTHER_WAYS = frozenset({"cudaGraphAddKernelNode", "hipGraphAddKernelNode", "cub", "thrust", "hipcub", "rocprim", "cutlass",
-                         "jitify", "launch_kernel", "gpu_kernel", "cudaLaunchKernelExC"})  # fmt: skip
+_OTHER_WAYS = frozenset(
+    {
+        "cudaGraphAddKernelNode",
+        "hipGraphAddKernelNode",
+        "cub",
+        "thrust",
+        "hipcub",
+        "rocprim",
+        "cutlass",
+        "jitify",
+        "launch_kernel",
+        "gpu_kernel",
+        "cudaLaunchKernelExC",
+    }
+)
 
 
 def check(source: SourceTree, context: Context) -> Iterator[Hit]:

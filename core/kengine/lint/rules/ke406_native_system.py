@@ -51,9 +51,13 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
             continue
         if space == "std" and last in _STREAMS:
             yield cpp.hit(name.at, f"{name.text} reads or writes files", "warn")
-        elif name.member or space not in (*_KNOWN, "this_thread") and len(name.parts) > 1:
-            continue
-        elif name.arguments is None or last in native.declared or last in _HARMLESS:
+        elif (
+            name.member
+            or (space not in (*_KNOWN, "this_thread") and len(name.parts) > 1)
+            or name.arguments is None
+            or last in native.declared
+            or last in _HARMLESS
+        ):
             continue
         elif _REJECTED.match(last) and not context.allows(last):
             if (

@@ -23,8 +23,17 @@ from kengine.lint.rule import ALL, Context, Hit, Rule
 from kengine.lint.source import SourceTree
 
 _STD = frozenset({"thread", "jthread", "async", "packaged_task"})
-_CALLS = frozenset({"pthread_create", "cudaLaunchHostFunc", "hipLaunchHostFunc", "cudaStreamAddCallback", "cuLaunchHostFunc",
-                    "hipStreamAddCallback", "thrd_create"})  # fmt: skip
+_CALLS = frozenset(
+    {
+        "pthread_create",
+        "cudaLaunchHostFunc",
+        "hipLaunchHostFunc",
+        "cudaStreamAddCallback",
+        "cuLaunchHostFunc",
+        "hipStreamAddCallback",
+        "thrd_create",
+    }
+)
 
 
 def check(source: SourceTree, context: Context) -> Iterator[Hit]:

@@ -9,7 +9,10 @@ Why is this bad:
 It changes the measured time without changing the work.
 
 Example:
-    extern "C" cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t a, cudaEvent_t b) { *ms = 0.001f; return cudaSuccess; }
+    extern "C" cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t a, cudaEvent_t b) {
+      *ms = 0.001f;
+      return cudaSuccess;
+    }
 
 Use instead:
     Make the kernel faster.

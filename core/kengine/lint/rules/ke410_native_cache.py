@@ -23,8 +23,24 @@ from kengine.lint.cpp.sources import find_native
 from kengine.lint.rule import ALL, Context, Hit, Rule
 from kengine.lint.source import SourceTree
 
-_HOLDERS = frozenset({"Tensor", "map", "unordered_map", "vector", "optional", "void", "float", "half", "__half", "data_ptr",
-                      "cudaGraphExec_t", "cudaGraph_t", "hipGraphExec_t", "uintptr_t"})  # fmt: skip
+_HOLDERS = frozenset(
+    {
+        "Tensor",
+        "map",
+        "unordered_map",
+        "vector",
+        "optional",
+        "void",
+        "float",
+        "half",
+        "__half",
+        "data_ptr",
+        "cudaGraphExec_t",
+        "cudaGraph_t",
+        "hipGraphExec_t",
+        "uintptr_t",
+    }
+)
 _FIXED = frozenset({"const", "constexpr", "inline", "__device__", "__constant__", "__global__", "__host__"})
 
 
@@ -33,14 +49,22 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
     for cpp in find_native(source).sources:
         unit = cpp.unit
         for i, token in enumerate(unit.tokens):
-            if token.kind != "id" or token.text not in ("static", "thread_local"):
+            if token.kind != "id" or token.text not in ("static", "thread_local") or (unit.word(i + 1) == token.text):
                 continue
             end = i
             while end < min(len(unit.tokens), i + 60) and unit.word(end) not in (";", "=", "(", "{"):
                 end += 1
             words = {unit.word(k) for k in range(i, end)}
-            pointer = "*" in words or words & {"Tensor", "map", "unordered_map", "vector", "optional", "cudaGraphExec_t",
-                                               "hipGraphExec_t", "uintptr_t"}  # fmt: skip
+            pointer = "*" in words or words & {
+                "Tensor",
+                "map",
+                "unordered_map",
+                "vector",
+                "optional",
+                "cudaGraphExec_t",
+                "hipGraphExec_t",
+                "uintptr_t",
+            }
             call = unit.word(end) == "(" and unit.word(unit.match.get(end, end) + 1) in ("{", "->", "const")
             if words & _HOLDERS and pointer and not words & _FIXED and not call:
                 yield cpp.hit(i, "keeps data from one call to the next; compute in every call")

@@ -34,7 +34,7 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
             if token.kind != "id" or token.text != "catch" or unit.word(i + 1) != "(":
                 continue
             opening = unit.match.get(i + 1, i) + 1
-            words = {unit.word(k) for k in range(opening, unit.match.get(opening, opening))}
+            words = {unit.word(k) for k in range(opening, min(opening + 300, unit.match.get(opening, opening)))}
             if not words & _ENDS:
                 yield cpp.hit(i, "goes on when something failed; let the error out")
 

@@ -1,8 +1,8 @@
 """C++ code calls back into Python.
 
 What it does:
-Finds `PyRun_*`, `py::exec`, `py::eval`, `PyImport_*`, `py::module_::import`, and attributes that are set or fetched by name
-from a module.
+Finds `PyRun_*`, `py::exec`, `py::eval`, `PyImport_*`, `py::module_::import`, and attributes that are set or fetched by
+name from a module.
 
 Why is this bad:
 A kernel's host code has no reason to run Python: this is how an operator, or a change to another module, is hidden from
@@ -24,8 +24,10 @@ from kengine.lint.cpp.sources import find_native
 from kengine.lint.rule import ALL, Context, Hit, Rule
 from kengine.lint.source import SourceTree
 
-_RUNS = re.compile(r"PyRun_\w+|PyEval_\w+Code\w*|PyImport_\w+|PyObject_SetAttr\w*|PyObject_Call\w*|Py_CompileString\w*|"
-                   r"PyObject_GetAttrString|PyEval_GetGlobals|PyEval_GetFrame|PyThreadState_\w+|PyFrame_\w+")  # fmt: skip
+_RUNS = re.compile(
+    r"PyRun_\w+|PyEval_\w+Code\w*|PyImport_\w+|PyObject_SetAttr\w*|PyObject_Call\w*|Py_CompileString\w*|"
+    r"PyObject_GetAttrString|PyEval_GetGlobals|PyEval_GetFrame|PyThreadState_\w+|PyFrame_\w+"
+)
 _HARMLESS = frozenset({"PyThreadState_Get"})
 
 
@@ -33,8 +35,10 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
     """Look at names of Python's and pybind11's functions."""
     for cpp, name in find_native(source).names():
         last, space = name.parts[-1], name.parts[0] if len(name.parts) > 1 else ""
-        bound = space in ("py", "pybind11") and (last in ("exec", "eval", "eval_file", "globals", "setattr", "getattr") or (
-            last == "import" and "module_" in (*name.parts, "") or last == "import"))  # fmt: skip
+        bound = space in ("py", "pybind11") and (
+            last in ("exec", "eval", "eval_file", "globals", "setattr", "getattr")
+            or ((last == "import" and "module_" in (*name.parts, "")) or last == "import")
+        )
         if (_RUNS.fullmatch(last) and last not in _HARMLESS and name.arguments is not None) or bound:
             yield cpp.hit(name.at, f"{name.text} runs Python from C++; do the work in the kernel")
 

@@ -5,8 +5,8 @@ Looks at the text of `asm` statements: `%globaltimer`, `%clock`, `nanosleep`, `g
 `evict_last`, `s_memtime`, `s_sleep`. Other assembly is fine.
 
 Why is this bad:
-Clocks and sleep tell one phase of a measurement from another, an early trigger lets work run on after the measured time,
-and pinned lines outlive the flush between measurements. Each has honest uses, so this is a warning.
+Clocks and sleep tell one phase of a measurement from another, an early trigger lets work run on after the measured
+time, and pinned lines outlive the flush between measurements. Each has honest uses, so this is a warning.
 
 Example:
     asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
@@ -24,8 +24,10 @@ from kengine.lint.cpp.sources import find_native
 from kengine.lint.rule import ALL, Context, Hit, Rule
 from kengine.lint.source import SourceTree
 
-_TRAPS = re.compile(r"%globaltimer|%clock(?:64|_hi)?\b|\bnanosleep\b|\bgriddepcontrol\b|\bcreatepolicy\b|\bevict_last\b|"
-                    r"\bs_memrealtime\b|\bs_memtime\b|\bs_sleep\b|\bs_getreg")  # fmt: skip
+_TRAPS = re.compile(
+    r"%globaltimer|%clock(?:64|_hi)?\b|\bnanosleep\b|\bgriddepcontrol\b|\bcreatepolicy\b|\bevict_last\b|"
+    r"\bs_memrealtime\b|\bs_memtime\b|\bs_sleep\b|\bs_getreg"
+)
 
 
 def check(source: SourceTree, context: Context) -> Iterator[Hit]:
