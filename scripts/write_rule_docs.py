@@ -16,8 +16,8 @@ Lint looks at the text of a candidate; nothing is executed. A `reject` ends the 
 only reported. Comments never count, and strings count only where code uses them as names or as C++ sources. Those, and
 files of CUDA and HIP, are read after a preprocessor of kengine's own: macros expanded, tokens pasted, dead branches
 dropped. What stands in a branch of which the text does not say whether it is compiled is only a `warn`. A candidate
-cannot switch a rule off; the command line (`--select`, `--ignore`) can, and the verdict says so. A task may permit single names with
-`allow = ["torch.compile"]` in its block.
+cannot switch a rule off; the command line (`--select`, `--ignore`) can, and the verdict says so. A task may permit
+operators and libraries with `allow = ["aten::mm", "cublas", "torch.compile"]` in its block.
 
 Rules are tripwires, not verdicts: what they do not see, the integrity checks look for while the kernel runs.
 

@@ -6,10 +6,25 @@ import ast
 
 from kengine.lint.source import SourceTree
 
-_ADDS = frozenset({"dot", "dot_scaled", "matmul", "nc_matmul", "sum", "reduce", "tensor_reduce",
-                   "associative_scan",
-                   "activation_reduce",
-                   "cumsum", "mma", "wgmma", "gemm", "fma", "tensor_tensor_scan"})  # fmt: skip
+_ADDS = frozenset(
+    {
+        "dot",
+        "dot_scaled",
+        "matmul",
+        "nc_matmul",
+        "sum",
+        "reduce",
+        "tensor_reduce",
+        "associative_scan",
+        "activation_reduce",
+        "cumsum",
+        "mma",
+        "wgmma",
+        "gemm",
+        "fma",
+        "tensor_tensor_scan",
+    }
+)
 
 
 def may_multiply(kernel: ast.AST) -> bool:
@@ -54,10 +69,14 @@ def _is_loaded(source: SourceTree, kernel: ast.AST, value: ast.expr, depth: int)
             isinstance(n, ast.AugAssign) and getattr(n.target, "id", "") == value.id for n in ast.walk(kernel)
         )
         bindings = source.scopes.lookup(value.id, value)
-        return bool(bindings) and not changed and all(
-            b.kind == "value" and isinstance(b.node, ast.expr) and _is_loaded(source, kernel, b.node, depth + 1)
-            for b in bindings
-        )  # fmt: skip
+        return (
+            bool(bindings)
+            and not changed
+            and all(
+                b.kind == "value" and isinstance(b.node, ast.expr) and _is_loaded(source, kernel, b.node, depth + 1)
+                for b in bindings
+            )
+        )
     return False
 
 

@@ -234,10 +234,10 @@ class Flow(Calls):
         if isinstance(node, (ast.Starred, ast.Await)):
             return self._eval(node.value, scope)
         if isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)):
-            inner = dict(scope)
+            own = dict(scope)
             for made in node.generators:
-                self._bind(made.target, self._eval(made.iter, inner), inner, made.iter)
-            return self._eval(node.value if isinstance(node, ast.DictComp) else node.elt, inner)
+                self._bind(made.target, self._eval(made.iter, own), own, made.iter)
+            return self._eval(node.value if isinstance(node, ast.DictComp) else node.elt, own)
         if isinstance(node, ast.Compare):
             return NOTHING
         value = NOTHING

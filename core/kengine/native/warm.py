@@ -22,6 +22,7 @@ def import_all() -> None:
 
     torch.set_num_threads(1)
     import torch.utils.cpp_extension
+
     from kengine.native import arguments, binding, inline, memory, options, session  # noqa: F401
     from kengine.native.cupy import arrays, elementwise, functions, kernels, reduction, runtime  # noqa: F401
     from kengine.pretence import cuda, tensors  # noqa: F401
@@ -39,8 +40,9 @@ def rehearse(dialect: Dialect, lanes: Literal[32, 64], arch: str) -> None:
     from kengine.simt import DeviceLimits, build
 
     cache.prepare(lanes, dialect)
+    limits = DeviceLimits.of(arch)
     with tempfile.TemporaryDirectory() as folder:
         place = cache.make_private(Path(folder))
         for check in (True, False):
-            program = build(KERNEL, lanes=lanes, dialect=dialect, check=check, limits=DeviceLimits.of(arch), cache=place)
+            program = build(KERNEL, lanes=lanes, dialect=dialect, check=check, limits=limits, cache=place)
             program.launch("increment", 1, 64, (np.zeros(8, np.float32), 8))

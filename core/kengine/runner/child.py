@@ -55,8 +55,9 @@ def main(channel: int, measures: tuple[str, ...], *, holder: str, workdir: str, 
         except Exception as error:
             wire.send(sock, {"op": "failed", "message": f"{type(error).__name__}: {faults.text_of(error)}"})
             return
+        server = Server(sock, _backend, Path(workdir), limits)
         wire.send(sock, {"op": "ready", "sandbox": list(measures), "holder": holder})
-        Server(sock, _backend, Path(workdir), limits).serve()
+        server.serve()
 
 
 class Server:
@@ -72,9 +73,9 @@ class Server:
         self.view: TaskView | None = None
         self.artifact: Artifact | None = None
         self.held: list[tuple[Any, arena.Bundle, CaseView]] = []
-        self.places = state.find_places(type(backend).__module__, backend.module)
-        self.functions: state.Functions = {}
-        self.settings: dict[str, str] = {}
+        self.places = state.find_places(backend.module)
+        self.functions = state.read_functions(self.places)
+        self.settings = state.read_settings()
         self._operations: dict[str, Callable[[dict[str, Any], list[int]], dict[str, Any]]] = {
             "load": self.load,
             "compile": self.compile,
@@ -121,7 +122,6 @@ class Server:
         if candidate != self.candidate:
             if self.candidate is None:
                 rlimits.apply_last(self.limits, str(self.limits.get("device", "cpu")))
-                self.functions, self.settings = state.read_functions(self.places), state.read_settings()
             self.candidate = candidate
             source.place(candidate, self.workdir)
         self.view = codec.from_json(request["view"], TaskView)

@@ -20,19 +20,27 @@ _MODULES = (
     "triton", "triton.testing", "triton.runtime.jit", "triton.runtime.jit.JITFunction", "triton.runtime.autotuner",
     "triton.runtime.autotuner.Autotuner", "triton.runtime.interpreter", "triton.runtime.interpreter.GridExecutor",
     "triton.compiler.compiler", "triton.compiler.compiler.CompiledKernel", "triton.language",
-    "cupy", "kengine.wire", "kengine.codec", "kengine.runner.child", "kengine.runner.child.Server",
-    "kengine.runner.results", "kengine.runner.tensors", "kengine.runner.entry", "kengine.runner.arena",
-    "kengine.runner.watch", "kengine.runner.faults", "kengine.runner.state", "kengine.array.Array",
+    "cupy", "kengine.runner.child.Server", "kengine.array.Array",
 )  # fmt: skip
 """Where functions are looked at; a module that is not imported is left out, and so is what a plugin does not load."""
 
 Functions = dict[tuple[str, str], Any]
 
 
+_registered: dict[str, Any] = {}
+
+
+def register(name: str, place: Any) -> None:
+    """Have a module or class that a plugin puts in a candidate's way looked at as well; for `kengine_warm`."""
+    _registered[name] = place
+
+
 def find_places(*modules: str | None) -> dict[str, Any]:
-    """Every module that is imported of the packages that these modules are part of."""
-    roots = {(module or "").partition(".")[0] for module in modules} - {"", "kengine"}
-    return {name: m for name, m in list(sys.modules.items()) if m is not None and name.partition(".")[0] in roots}
+    """Every module that is imported of kengine and of the packages that these modules are part of, and what plugins
+    have registered."""
+    roots = {"kengine"} | {(module or "").partition(".")[0] for module in modules} - {""}
+    found = {name: m for name, m in list(sys.modules.items()) if m is not None and name.partition(".")[0] in roots}
+    return {**found, **_registered}
 
 
 def read_functions(extra: Mapping[str, Any]) -> Functions:

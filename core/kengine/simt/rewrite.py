@@ -147,7 +147,8 @@ def _declare_one(type_text: str, name: str, dims: str, is_extern: bool, in_funct
         )
     tag = f"simt_tag_{name}"
     return (
-        f'typedef {type_text} {alias} {dims}; struct {tag} {{ static constexpr const char* simt_name() {{ return "{name}"; }} '
+        f'typedef {type_text} {alias} {dims}; struct {tag} {{ '
+        f'static constexpr const char* simt_name() {{ return "{name}"; }} '
         f"static constexpr const char* simt_where() {{ return __PRETTY_FUNCTION__; }} }}; "
         f"static {alias}& {name} __attribute__((unused)) = ::simt::SharedVariable<{alias}, {tag}>::storage.inner.value"
     )

@@ -9,12 +9,14 @@ import importlib.util
 import os
 import platform
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kengine.errors import InfraError
 from kengine.simt.fault import CompileError, CompilerMissing
 
 SOURCES = Path(__file__).resolve().parent / "cpp"
@@ -110,25 +112,55 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def run(command: Sequence[str], directory: Path) -> str:
-    """Run a compiler command; its messages. CompileError with them when it fails or takes too long."""
+    """Run a compiler command; its messages. CompileError with them when it fails or computes too long, InfraError when
+    it has not finished because the machine gave it too little processor time."""
     environment = {k: v for k, v in os.environ.items() if k not in ("CPATH", "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX")}
     environment["LC_ALL"] = "C"
-    try:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            cwd=directory,
-            env=environment,
-            timeout=COMPILE_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise CompileError(f"the compiler has not finished after {COMPILE_SECONDS} s", None, "") from error
-    if done.returncode:
-        raise CompileError("compilation failed", None, done.stderr + done.stdout)
-    return done.stderr
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        cwd=directory,
+        env=environment,
+    ) as process:
+        try:
+            out, messages = process.communicate(timeout=COMPILE_SECONDS)
+        except BaseException as error:
+            family = _family(process.pid)
+            computed = sum(family.values())
+            for pid in family:  # the driver and what it has started
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            process.wait()
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
+            if computed < COMPILE_SECONDS / 2:
+                raise InfraError(
+                    f"the compiler has not finished after {COMPILE_SECONDS} s, in which it had {computed:.0f} s of a "
+                    "processor: the machine is too busy"
+                ) from error
+            raise CompileError(f"the compiler has not finished after {COMPILE_SECONDS} s", None, "") from error
+    if process.returncode:
+        raise CompileError("compilation failed", None, messages + out)
+    return messages
+
+
+def _family(root: int) -> dict[int, float]:
+    """A process and all that descends from it, with the processor seconds of each as far as /proc tells."""
+    parents: dict[int, int] = {}
+    seconds: dict[int, float] = {root: 0.0}
+    for place in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            fields = place.read_text().rpartition(")")[2].split()
+            pid = int(place.parent.name)
+            parents[pid] = int(fields[1])
+            seconds[pid] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    found = {root}
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return {pid: seconds[pid] for pid in sorted(found)}
 
 
 def runtime_library(cache: Path) -> Path:

@@ -13,6 +13,7 @@ from kengine.native.warm import import_all, rehearse
 from kengine_hip import toolchain
 from kengine_hip.targets import EMULATORS
 
+
 def warm_up(target: Target) -> bool:
     """Import torch (one thread); build the emulator's parts, or find the compiler for a chip."""
     import_all()

@@ -41,11 +41,16 @@ def warm_up(target: Target) -> bool:
 
     if target.arch != "sim":
         return True
+    from kengine.runner import state
+
     from kengine_nki import compile, faults, interpreter, launch, settings, sim  # noqa: F401
+    from kengine_nki.sim import loader
 
     x: Any = np.ones((4, 8), np.float32)
     with sim.session():
         for name, text in (("new", _NEW), ("old", _OLD)):
             made = sim.load(text, f"<warm {name}>").twice(x)
             assert float(made[3, 7]) == 2.0
+    for name, module in loader.modules().items():
+        state.register(name, module)
     return True

@@ -48,7 +48,7 @@ LIVE, MAYBE, DEAD = 2, 1, 0
 
 
 class Preprocessor:
-    """One run over one source. defines: macros given by the compiler's flags. files: texts that `#include "x"` finds."""
+    """One run over one source. defines: macros of the compiler's flags. files: texts that `#include "x"` finds."""
 
     def __init__(self, defines: Mapping[str, str] | None = None, files: Mapping[str, str] | None = None) -> None:
         self.macros: dict[str, Macro] = {}

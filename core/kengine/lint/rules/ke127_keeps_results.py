@@ -63,8 +63,8 @@ def _kept(source: SourceTree, function: ast.AST, launch: ast.Call) -> Iterator[H
             for target in node.targets:
                 if isinstance(target, (ast.Subscript, ast.Attribute)) and _outlives(source, target):
                     stored.append((node, ast.dump(target).replace("Store()", "Load()")))
-    for node, target in stored:
-        if target in returned:
+    for node, place in stored:
+        if place in returned:
             yield hit(node, "keeps what a kernel wrote and returns it from there; compute in every call")
 
 

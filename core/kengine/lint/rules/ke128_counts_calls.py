@@ -41,11 +41,13 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
             bound = source.scopes.lookup(_name(call.args[0]), call)
             if any(isinstance(b.node, ast.Call) and "itertools.count" in source.resolve(b.node.func) for b in bound):
                 yield hit(call, "counts its calls; do the same in every call")
-    tests = [n.test for kind in (ast.If, ast.IfExp, ast.While) for n in source.find(kind, "reached")]
+    tests = [n.test for n in source.find(ast.If, "reached")]
+    tests += [n.test for n in source.find(ast.IfExp, "reached")]
+    tests += [n.test for n in source.find(ast.While, "reached")]
     asked = {_name(n) for test in tests for n in ast.walk(test) if isinstance(n, (ast.Name, ast.Attribute))}
-    for name, node in counters.items():
+    for name, counter in counters.items():
         if name in asked:
-            yield hit(node, f"counts in {name!r} and decides by it; do the same in every call")
+            yield hit(counter, f"counts in {name!r} and decides by it; do the same in every call")
 
 
 def _name(node: ast.AST) -> str:
