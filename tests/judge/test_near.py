@@ -28,6 +28,13 @@ def test_swapped_inputs_keep_sum_ends_and_most_of_the_rest(shape):
     assert step < 4 or list(flat[::step]) == list(changed[::step])
 
 
+def test_a_pair_in_each_others_places_is_all_that_differs():
+    x = np.random.default_rng(1).standard_normal((64, 64)).astype(np.float32)
+    y = altered(x, "fresh~pair")
+    first, second = np.flatnonzero(x.reshape(-1) != y.reshape(-1))
+    assert x.reshape(-1)[first] == y.reshape(-1)[second] and x.reshape(-1)[second] == y.reshape(-1)[first]
+
+
 def test_changed_inputs_hold_values_of_another_draw():
     x = np.zeros((32, 32), np.float32)
     y = altered(x, "fresh~changed")

@@ -53,9 +53,6 @@ def native(body: str, before: str = "", kernel: str = "y[threadIdx.x] = x[thread
 
 REJECTED = {
     "A1 kernel never called": ("KT101", entry("return torch.mm(x, w)", "")),
-    "A2 result discarded": ("KE103", entry("t = torch.empty_like(x)", "    kernel[(1,)](x, t, 4, BLOCK=4)\n    return x @ w\n")),
-    "A2 overwritten by out=": ("KE103", entry("t = torch.empty_like(x)", "    kernel[(1,)](x, t, 4, BLOCK=4)\n    torch.mm(x, w, out=t)\n    return t\n")),
-    "A2 overwritten by copy_": ("KE103", entry("t = torch.empty_like(x)", "    kernel[(1,)](x, t, 4, BLOCK=4)\n    t.copy_(x.softmax(-1))\n    return t\n")),
     "A3 copy of a product": ("KE126", entry("t = x @ w")),
     "A3 copy of a norm": ("KE126", entry("t = F.layer_norm(x, x.shape[-1:])")),
     "A3 copy of an activation": ("KE126", entry("t = F.gelu(x)")),
@@ -132,7 +129,6 @@ REJECTED = {
     "E1 frames": ("KE107", "import inspect\ndef candidate(x, w):\n    inspect.stack()\n" + LAUNCH),
     "F4 locals of callers": ("KE107", "def candidate(x, w):\n    sys._getframe(1).f_locals\n" + LAUNCH),
     "F8 empty grid": ("KE404", entry("t = torch.empty_like(x)", "    kernel[(0,)](x, t, 4, BLOCK=4)\n    return t\n")),
-    "G1 zeros": ("KE103", entry("t = torch.empty_like(x)", "    kernel[(1,)](x, t, 4, BLOCK=4)\n    return torch.zeros_like(x)\n")),
     "H2 pasted": ("KE402", native("G(cub, lasGemmEx)(h); return y;", "#define G(a, b) a##b")),
     "H3 encoded": ("KE106", "import base64\nexec(base64.b64decode('eA=='))\ndef candidate(x, w):\n" + LAUNCH),
     "H6 importlib": ("KE126", entry("t = importlib.import_module('tor' 'ch').mm(x, w)", before="import importlib")),
@@ -142,6 +138,10 @@ REJECTED = {
     "A1 extension without a launch": ("KE403", native("return y;").replace("  k<<<1, 256>>>(x.data_ptr<float>(), y.data_ptr<float>());\n", "").replace("auto y = torch::empty_like(x);", "auto y = x * 2;")),
 }  # fmt: skip
 WARNED = {
+    "A2 result discarded": ("KE103", entry("t = torch.empty_like(x)", "    kernel[(1,)](x, t, 4, BLOCK=4)\n    return x @ w\n")),
+    "A2 overwritten by out=": ("KE103", entry("t = torch.empty_like(x)", "    kernel[(1,)](x, t, 4, BLOCK=4)\n    torch.mm(x, w, out=t)\n    return t\n")),
+    "A2 overwritten by copy_": ("KE103", entry("t = torch.empty_like(x)", "    kernel[(1,)](x, t, 4, BLOCK=4)\n    t.copy_(x.softmax(-1))\n    return t\n")),
+    "G1 zeros": ("KE103", entry("t = torch.empty_like(x)", "    kernel[(1,)](x, t, 4, BLOCK=4)\n    return torch.zeros_like(x)\n")),
     "F5 passes an input through": ("KE103", entry("t = torch.empty_like(x)", "    kernel[(1,)](x, t, 4, BLOCK=4)\n    return x.float()\n")),
     "A5 falls back": ("KE124", "def candidate(x, w):\n    y = torch.empty_like(x)\n    try:\n        kernel[(1,)](x, y, 4, BLOCK=4)\n    except Exception:\n        y = x * 2\n    return y\n"),
     "A5 falls back in C++": ("KE411", native("try { check(); } catch (...) { } return y;")),
@@ -203,7 +203,7 @@ def test_warned(way: str) -> None:
     [
         ("A3 copy of a product", "aten::mm"), ("A3 copy of a product", "torch.matmul"), ("A3 copy of a norm", "aten::layer_norm"),
         ("A4 at:: in an extension", "aten::matmul"), ("A4 cublas in an extension", "cublas"), ("A4 method", "aten::mm"),
-        ("A2 result discarded", "aten::mm"), ("A3 layer and a copy", "aten::linear"), ("A4 cupy", "cupy.matmul"),
+        ("A3 layer and a copy", "aten::linear"), ("A4 cupy", "cupy.matmul"),
         ("A6 compile", "torch.compile"), ("A9 aten overload", "aten::mm"), ("A10 vendored import", "flash_attn"),
     ],
 )  # fmt: skip

@@ -37,3 +37,34 @@ def test_a_changed_setting_is_told_with_both_values(monkeypatch):
     limit = sys.getrecursionlimit()
     monkeypatch.setattr(sys, "getrecursionlimit", lambda: limit + 7)
     assert state.differing(before, state.read_settings()) == [f"recursion limit: {limit} -> {limit + 7}"]
+
+
+def test_a_variable_that_comes_and_one_that_goes(monkeypatch):
+    monkeypatch.setenv("KENGINE_TEST_GOES", "1")
+    before = state.read_settings()
+    monkeypatch.delenv("KENGINE_TEST_GOES")
+    monkeypatch.setenv("KENGINE_TEST_COMES", "2")
+    assert state.differing(before, state.read_settings()) == [
+        "variable KENGINE_TEST_GOES: 1 -> (none)",
+        "variable KENGINE_TEST_COMES: (none) -> 2",
+    ]
+
+
+def test_the_code_inside_a_function_and_a_method_that_hides_an_inherited_one():
+    class Parent:
+        def run(self):
+            return 1
+
+    class Child(Parent):
+        pass
+
+    def other(self):
+        return 2
+
+    places = {"Child": Child}
+    before = state.read_functions(places)
+    Parent.run.__code__ = other.__code__
+    assert state.find_replaced(before, places) == ["Child.run"]
+    before = state.read_functions(places)
+    Child.run = other
+    assert state.find_replaced(before, places) == ["Child.run"]

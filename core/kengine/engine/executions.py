@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,9 @@ MAX_SAMPLES = 16
 """Most cases whose inputs a compiler sees; equal specialisations are compiled once whatever their number."""
 
 
+_MODES = (Mode.normal, Mode.traced)
+
+
 class Execution:
     """One candidate in one runner; `stage` is the stage that it is in, for the record of a fault."""
 
@@ -36,7 +40,8 @@ class Execution:
         self.artifact: Artifact | None = None
         self.held: list[tuple[int, str]] = []
         self.compared: list[Comparison] = []
-        self.facts: Facts | None = None
+        self.launches: list[int] = []
+        self.facts: list[Facts] = []
         self.calls = 0
         self.processes: frozenset[int] = frozenset()
 
@@ -119,10 +124,7 @@ class Execution:
         self._count(reply, begun)
         self.stage = "compare"
         comparison, _ = self.judge.compare(self.task, case, phase, self.runner.holder, reply.get("outputs"), False)
-        try:
-            self.facts = codec.from_json(reply.get("facts"), Facts)
-        except codec.CodecError as error:
-            raise CandidateFault("tampered", f"the result channel carried facts that are none: {error}") from None
+        self.facts.append(_read_facts(reply.get("facts")))
         return comparison, _read_launches(reply.get("launches"))
 
     def sequence(self, cases: Sequence[int], phases: Sequence[str]) -> None:
@@ -132,12 +134,23 @@ class Execution:
         views = [codec.to_json(self.task.views[case]) for case in cases]
         try:
             with self.device.shared():
-                body = {"cases": views, "bundles": bundles}
+                # Which calls are followed is drawn anew: a candidate that behaves while it is watched misbehaves in others.
+                modes = [(secrets.choice(_MODES) if case == cases[0] else Mode.normal).value for case in cases]
+                body = {"cases": views, "bundles": bundles, "modes": modes}
                 begun = time.perf_counter_ns()
                 reply = self.runner.request("sequence", body, self._timeout_s * len(cases), tuple(fds))
         finally:
             wire.close_all(fds)
         self._count(reply, begun, len(cases))
+        launches = reply.get("launches")
+        counted = isinstance(launches, list) and all(type(n) is int for n in launches)
+        if not counted or len(launches) != len(cases):
+            raise CandidateFault("tampered", "the result channel carried no number of launches for each call")
+        self.launches = launches
+        followed = reply.get("facts")
+        if not isinstance(followed, list) or len(followed) > len(cases):
+            raise CandidateFault("tampered", "the result channel carried no list of facts")
+        self.facts += [_read_facts(each) for each in followed]
         self.held = list(zip(cases, phases))
         self.compared = self._compare_held(reply.get("outputs"))
 
@@ -182,6 +195,13 @@ def _read_artifact(value: Any, target: Target) -> Artifact:
     if artifact.target != target:
         raise CandidateFault("tampered", f"the artifact is for {artifact.target}, asked for was {target}")
     return artifact
+
+
+def _read_facts(value: Any) -> Facts:
+    try:
+        return codec.from_json(value, Facts)
+    except codec.CodecError as error:
+        raise CandidateFault("tampered", f"the result channel carried facts that are none: {error}") from None
 
 
 def _read_launches(value: Any) -> tuple[Launch, ...]:

@@ -1,7 +1,8 @@
 """Inputs that are nearly those of the call before: what a cache goes by is the same, and the answer is not.
 
-Phase `PHASE~swapped` holds the inputs of PHASE with some elements in each other's places, so that shape, address, sum
-and most samples are what they were; `PHASE~changed` has new values there, for answers that do not depend on order.
+Phase `PHASE~pair` holds the inputs of PHASE with two elements in each other's places, so that shape, address, sum and
+nearly every sample are what they were; `~swapped` moves an eighth of them, where two make no difference to the answer;
+`~changed` has new values there, for answers that do not depend on order.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ if TYPE_CHECKING:
     from kengine.judge.session import Session
     from kengine.model import Case
 
-SWAPPED, CHANGED = "~swapped", "~changed"
+PAIR, SWAPPED, CHANGED = "~pair", "~swapped", "~changed"
 KEPT = 16
 """Elements at either end that stay, since a fingerprint of few elements looks there."""
 
 
 def base(phase: str) -> str | None:
     """The phase whose inputs a near one starts from; None for a phase of its own."""
-    for ending in (SWAPPED, CHANGED):
+    for ending in (PAIR, SWAPPED, CHANGED):
         if phase.endswith(ending):
             return phase.removesuffix(ending)
     return None
@@ -35,7 +36,7 @@ def choose(session: Session, case: Case, phase: str) -> str:
     key = f"{case.name}\0{phase}"
     if key not in session.near:
         session.near[key] = next(
-            (n for n in (phase + SWAPPED, phase + CHANGED) if _differs(session, case, phase, n)), ""
+            (n for n in (phase + PAIR, phase + SWAPPED, phase + CHANGED) if _differs(session, case, phase, n)), ""
         )
     return session.near[key]
 
@@ -58,23 +59,23 @@ def alter(drawn: Drawn, other: Drawn, seed: int, phase: str) -> None:
         size = int(np.prod(tuple(array.shape)))
         if not is_float(array) or size < 4 or tuple(array.shape) != tuple(fresh.shape):
             continue
-        places = _places(chance, size)
+        places = _places(chance, size, phase.endswith(PAIR))
         if is_torch(array):
-            _alter_torch(array, fresh, places, phase.endswith(SWAPPED))
+            _alter_torch(array, fresh, places, not phase.endswith(CHANGED))
         else:
             flat = array.reshape(-1).copy()
-            flat[places] = np.roll(flat[places], 1) if phase.endswith(SWAPPED) else fresh.reshape(-1)[places]
+            flat[places] = np.roll(flat[places], 1) if not phase.endswith(CHANGED) else fresh.reshape(-1)[places]
             array[...] = flat.reshape(array.shape)
 
 
-def _places(chance: np.random.Generator, size: int) -> Any:
-    """Places to change: a random eighth (at least two) that leaves out both ends and every power-of-two stride."""
+def _places(chance: np.random.Generator, size: int, pair: bool) -> Any:
+    """Places to change, two or a random eighth, that leave out both ends and every power-of-two stride."""
     kept = min(KEPT, size // 8)
     middle = np.arange(kept, size - kept)
     stride = max(size // 64, 1)
     odd = middle[(middle % stride != 0) | (stride < 4)]
     pool = odd if len(odd) >= 2 else middle if len(middle) >= 2 else np.arange(size)
-    return np.sort(chance.choice(pool, max(2, len(pool) // 8), replace=False))
+    return np.sort(chance.choice(pool, 2 if pair else max(2, len(pool) // 8), replace=False))
 
 
 def _alter_torch(array: Any, fresh: Any, places: Any, swapped: bool) -> None:

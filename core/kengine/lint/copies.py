@@ -28,7 +28,7 @@ _ADDS = frozenset(
 
 
 def may_multiply(kernel: ast.AST) -> bool:
-    """Whether a kernel holds anything that could be part of a product or a sum: a dot, a reduction, a loop that adds."""
+    """Whether a kernel holds anything that could be part of a product: a dot, a reduction, a loop that adds."""
     loops = any(isinstance(n, (ast.For, ast.While)) for n in ast.walk(kernel))
     for node in ast.walk(kernel):
         if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and loops:

@@ -15,6 +15,7 @@ from kengine.lint.flow_values import (
     Value,
     Work,
     absorb,
+    class_values,
     derive,
     is_framework,
     last_part,
@@ -299,7 +300,7 @@ class Calls:
                     static = any(getattr(d, "id", "") == "staticmethod" for d in method.decorator_list)
                     extra = [NOTHING] if rest == "apply" else []
                     results.append(self._inline(method, node, [*extra, *given], 0 if static else 1))
-                elif rest and (values := _class_values(owner, rest)):
+                elif rest and (values := class_values(owner, rest)):
                     made = unite(self._eval(value, {}) for value in values)
                     results.append(self._apply(node, made.refs, made.functions, "", NOTHING, given))
                 elif not rest:
@@ -392,12 +393,3 @@ def is_plain(source: SourceTree, function: ast.FunctionDef | ast.AsyncFunctionDe
         if not root or not root <= {*_PLAIN_DECORATORS}:
             return False
     return True
-
-
-def _class_values(owner: ast.ClassDef, name: str) -> list[ast.expr]:
-    """What a class binds to a name in its body."""
-    return [
-        s.value
-        for s in owner.body
-        if isinstance(s, ast.Assign) and any(getattr(t, "id", "") == name for t in s.targets)
-    ]

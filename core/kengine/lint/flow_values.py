@@ -116,3 +116,12 @@ def last_part(name: str) -> str:
 
 def is_framework(name: str) -> bool:
     return name.partition(".")[0] in FRAMEWORKS
+
+
+def class_values(owner: ast.ClassDef, name: str) -> list[ast.expr]:
+    """What a class binds to a name in its body."""
+    return [
+        s.value
+        for s in owner.body
+        if isinstance(s, ast.Assign) and any(getattr(t, "id", "") == name for t in s.targets)
+    ]

@@ -12,6 +12,8 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from kengine.runner import watch
+
 _Base = torch.Tensor
 DEVICE = torch.device("cuda", 0)
 """Where every tensor of the pretence is."""
@@ -48,6 +50,8 @@ class Pretence(TorchFunctionMode):  # type: ignore[misc]
             return func(*args)
         kwargs = dict(kwargs or {})
         name = getattr(func, "__name__", "")
+        if func is _Base.record_stream:
+            return None  # nothing is freed early here
         if name in ("cuda", "cpu", "to"):
             return self._move(func, name, args, kwargs)
         wanted = kwargs.get("device")
@@ -73,7 +77,8 @@ class Pretence(TorchFunctionMode):  # type: ignore[misc]
             else:
                 _mark(result, not self._lenient)
             if name in _EMPTY:
-                _fill(result, self._poison)
+                # A candidate that looks for the poison meets memory without any in a call that is followed.
+                _fill(result, self._poison and not watch.active())
 
     def _move(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:
         source = args[0]

@@ -76,6 +76,7 @@ class Server:
         self.places = state.find_places(backend.module)
         self.functions = state.read_functions(self.places)
         self.settings = state.read_settings()
+        self.compiled = self.settings
         self._operations: dict[str, Callable[[dict[str, Any], list[int]], dict[str, Any]]] = {
             "load": self.load,
             "compile": self.compile,
@@ -135,6 +136,8 @@ class Server:
         artifact = self.backend.compile(candidate, view, target, [b.inputs for b in bundles], self.workdir)
         if self.artifact is None or target == _target:
             self.artifact = artifact
+            state.reseed()
+            self.compiled = state.read_settings()
         return {"artifact": codec.to_json(artifact)}
 
     def launch(self, request: dict[str, Any], fds: list[int]) -> dict[str, Any]:
@@ -143,25 +146,25 @@ class Server:
         bundle = self.borrower.borrow(request["bundle"], fds)
         mode = Mode(request.get("mode", "normal"))
         entry.forget()
-        traced: dict[str, Any] = {}
         begun = time.perf_counter_ns()
-        if mode is Mode.traced:
-            with watch.watching(bundle, str(self.limits.get("device", "cpu")) != "cpu") as facts:
-                outputs = self._call(case, bundle, mode)
-            traced = {"facts": codec.to_json(facts(outputs.value))}
-        else:
-            outputs = self._call(case, bundle, mode)
+        outputs, seen = self._follow(case, bundle) if mode is Mode.traced else (self._call(case, bundle, mode), None)
         elapsed = time.perf_counter_ns() - begun
         return {
             "outputs": results.collect(watch.bare(outputs.value), bundle, case),
             "launches": [codec.to_json(launch) for launch in merge(outputs.launches)],
             "details": codec.to_json(Artifact(self._compiled().target, details=outputs.details))["details"],
             "elapsed_ns": elapsed,
-            **traced,
+            **({"facts": seen} if seen is not None else {}),
         }
 
     def _call(self, case: CaseView, bundle: arena.Bundle, mode: Mode) -> Outputs:
         return self.backend.launch(self._compiled(), case, bundle.inputs, mode)
+
+    def _follow(self, case: CaseView, bundle: arena.Bundle) -> tuple[Outputs, dict[str, Any]]:
+        with watch.watching(bundle, str(self.limits.get("device", "cpu")) != "cpu") as facts:
+            outputs = self._call(case, bundle, Mode.traced)
+        seen: dict[str, Any] = codec.to_json(facts(outputs.value))
+        return outputs, seen
 
     def sequence(self, request: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         """Call the candidate on one case after another; each result is copied at once, and held for `held`."""
@@ -169,15 +172,19 @@ class Server:
         bundles = [self.borrower.borrow(bundle, fds) for bundle in request["bundles"]]
         entry.forget()
         self.held = []
-        outputs, launches, elapsed = [], [], 0
-        for case, bundle in zip(cases, bundles):
+        outputs, launches, facts, elapsed = [], [], [], 0
+        for case, bundle, mode in zip(cases, bundles, request["modes"]):
             begun = time.perf_counter_ns()
-            made = self._call(case, bundle, Mode.normal)
+            made, seen = (
+                self._follow(case, bundle) if mode == "traced" else (self._call(case, bundle, Mode.normal), None)
+            )
             elapsed += time.perf_counter_ns() - begun
-            outputs.append(results.collect(made.value, bundle, case))
+            value = watch.bare(made.value)
+            outputs.append(results.collect(value, bundle, case))
             launches.append(sum(launch.count for launch in made.launches))
-            self.held.append((made.value, bundle, case))
-        return {"outputs": outputs, "launches": launches, "elapsed_ns": elapsed}
+            facts += [seen] if seen is not None else []
+            self.held.append((value, bundle, case))
+        return {"outputs": outputs, "launches": launches, "facts": facts, "elapsed_ns": elapsed}
 
     def collect_held(self, request: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         """Copy what the calls of the last sequence returned once more, as it is now, and let go of it."""
@@ -185,10 +192,15 @@ class Server:
         return {"outputs": [results.collect(value, bundle, case) for value, bundle, case in held]}
 
     def describe_state(self, request: dict[str, Any], fds: list[int]) -> dict[str, Any]:
-        """Say which functions are replaced since the candidate was loaded, and which settings its calls changed."""
-        replaced = state.find_replaced(self.functions, self.places)
-        changed = state.differing(self.settings, state.read_settings())
-        return {"replaced": replaced[:50], "changed": changed[:50]}
+        """Say which functions are replaced, and which settings are changed, since before there was a candidate and
+        since it was compiled."""
+        now = state.read_settings()
+        changed = state.differing({**self.settings, "torch seed": now.get("torch seed", "")}, now)
+        return {
+            "replaced": state.find_replaced(self.functions, self.places)[:50],
+            "changed": changed[:50],
+            "changed_by_calls": state.differing(self.compiled, now)[:50],
+        }
 
     def time(self, request: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         """Time calls over rotating inputs; then copy what the last call on each of them gave into its sinks."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from types import FunctionType
 from typing import Any
 
 _MODULES = (
@@ -24,7 +25,7 @@ _MODULES = (
 )  # fmt: skip
 """Where functions are looked at; a module that is not imported is left out, and so is what a plugin does not load."""
 
-Functions = dict[tuple[str, str], Any]
+Functions = dict[tuple[str, str], tuple[Any, Any]]
 
 
 _registered: dict[str, Any] = {}
@@ -44,23 +45,44 @@ def find_places(*modules: str | None) -> dict[str, Any]:
 
 
 def read_functions(extra: Mapping[str, Any]) -> Functions:
-    """Every callable that these modules and classes have now, and those of `extra` (name: module or class)."""
+    """Every callable that these modules and classes have now, inherited ones too, and those of `extra` (by name).
+
+    With each goes the code that it runs, which can be replaced inside it.
+    """
     found: Functions = {}
     for name, place in [*_places(), *extra.items()]:
-        for key, value in list(vars(place).items()):
+        for key, value in _attributes(place).items():
             if callable(value) or isinstance(value, (property, staticmethod, classmethod)):
-                found[name, key] = value
+                found[name, key] = (value, _code(value))
     return found
 
 
 def find_replaced(before: Functions, extra: Mapping[str, Any]) -> list[str]:
-    """Names of functions that are another object now than before, or gone; new ones are nobody's business."""
-    now: dict[str, Mapping[str, Any]] = {name: vars(place) for name, place in [*_places(), *extra.items()]}
+    """Names of functions that are another object now than before, or gone; new names are nobody's business, but for one
+    that hides an inherited method."""
+    now = {name: _attributes(place) for name, place in [*_places(), *extra.items()]}
     changed = []
-    for (name, key), value in before.items():
-        if name in now and now[name].get(key) is not value and not _loads_itself(value, now[name].get(key)):
+    for (name, key), (value, code) in before.items():
+        if name not in now:
+            continue
+        other = now[name].get(key)
+        if (other is not value or _code(other) is not code) and not _loads_itself(value, other):
             changed.append(f"{name}.{key}")
     return changed
+
+
+def _attributes(place: Any) -> dict[str, Any]:
+    if not isinstance(place, type):
+        return dict(vars(place))
+    resolved: dict[str, Any] = {}
+    for base in reversed(type.mro(place)):
+        if base is not object:
+            resolved.update(vars(base))
+    return resolved
+
+
+def _code(value: Any) -> Any:
+    return getattr(value, "__code__", None) if type(value) is FunctionType else None
 
 
 def _loads_itself(before: Any, now: Any) -> bool:
@@ -84,6 +106,13 @@ def _places() -> Iterator[tuple[str, Any]]:
             yield name, place
 
 
+def reseed() -> None:
+    """Give PyTorch's generator a seed that nobody knows: a call that then sets one of its own is seen."""
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.default_generator.manual_seed(int.from_bytes(os.urandom(7), "big"))
+
+
 def read_settings() -> dict[str, str]:
     """Global settings that a call has no business to change, as text by name."""
     settings: dict[str, str] = {"working directory": os.getcwd()}
@@ -105,6 +134,9 @@ def read_settings() -> dict[str, str]:
             "torch.backends.cudnn.allow_tf32": lambda: torch.backends.cudnn.allow_tf32,
             "torch.backends.cudnn.enabled": lambda: torch.backends.cudnn.enabled,
             "torch.backends.cudnn.benchmark": lambda: torch.backends.cudnn.benchmark,
+            "torch grad mode": torch.is_grad_enabled,
+            "torch anomaly detection": torch.is_anomaly_enabled,
+            "torch seed": torch.initial_seed,
             "torch flush denormal": lambda: float(torch.tensor(1e-41) * 1.0) == 0.0,
         }
         for name, read in readers.items():
@@ -114,6 +146,7 @@ def read_settings() -> dict[str, str]:
                 settings[name] = type(error).__name__
     if numpy is not None:
         settings["numpy error handling"] = str(numpy.geterr())
+    settings |= {f"variable {name}": value for name, value in os.environ.items()}
     settings["trace function"] = str(sys.gettrace())
     settings["profile function"] = str(sys.getprofile())
     settings["recursion limit"] = str(sys.getrecursionlimit())
@@ -121,7 +154,6 @@ def read_settings() -> dict[str, str]:
 
 
 def differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """Settings that are not what they were, as `name: before -> now`."""
-    return [
-        f"{name}: {before[name]} -> {now[name]}"[:200] for name in before if now.get(name, before[name]) != before[name]
-    ]
+    """Settings that are not what they were, as `name: before -> now`; "(none)" for a variable that is not there."""
+    names = [n for n in {**before, **now} if before.get(n) != now.get(n)]
+    return [f"{name}: {before.get(name, '(none)')} -> {now.get(name, '(none)')}"[:200] for name in names]

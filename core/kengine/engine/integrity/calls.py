@@ -14,8 +14,12 @@ if TYPE_CHECKING:
 
 CHEAP_NS = 8_000_000
 """A call that takes less is made in a longer sequence."""
-FEW, MANY = (1, 2), (2, 6)
+FEW, MANY = (2, 2), (2, 6)
 """How many calls a sequence has before the first inputs come once more: drawn anew each time."""
+
+
+IDLE = "no kernel was launched"
+"""How the evidence of a call without a launch begins: whatever the check, the candidate is a sham then."""
 
 
 def fresh(execution: Execution) -> Check:
@@ -47,6 +51,9 @@ def sequence(execution: Execution) -> Check:
     phases = [f"sequence/{n}" for n in range(count)]
     # The first inputs come once more in the end, for `repeat`.
     execution.sequence([*cases, 0], [*phases, "check"])
+    idle = [number for number, launches in enumerate(execution.launches) if not launches]
+    if idle:
+        return Check("sequence", True, False, f"{IDLE} in call {idle[0] + 1} of {count + 1} in a row")
     for number, comparison in enumerate(execution.compared[:-1]):
         if not comparison.ok:
             evidence = f"call {number + 1} of {count + 1} in a row is wrong: {comparison.problem}"
@@ -83,5 +90,5 @@ def _right(name: str, comparison: Comparison, launches: Sequence[Launch], what: 
     if not comparison.ok:
         return Check(name, True, False, f"right when checked, wrong on {what}: {comparison.problem}")
     if not launches:
-        return Check(name, True, False, f"no kernel was launched for {what}")
+        return Check(name, True, False, f"{IDLE} for {what}")
     return Check(name, True, True, f"right on {what}")

@@ -11,18 +11,27 @@ if TYPE_CHECKING:
     from kengine.engine.executions import Execution
 
 TIMEOUT_S = 30.0
-FORBIDDEN = ("torch default dtype", "torch threads", "torch deterministic algorithms", "torch.backends.cudnn.enabled",
-             "torch flush denormal", "trace function", "profile function")  # fmt: skip
-"""Settings that no kernel needs changed; the others are noted."""
+FORBIDDEN = (
+    "torch default dtype", "torch threads", "torch deterministic algorithms", "torch.backends.cudnn.enabled",
+    "torch flush denormal", "torch anomaly detection", "trace function", "profile function",
+)  # fmt: skip
+"""Settings that no candidate needs changed."""
+FORBIDDEN_IN_CALLS = (
+    *FORBIDDEN, "torch seed", "torch grad mode", "torch float32 matmul precision", "torch.backends.", "torch default",
+    "variable ", "working directory",
+)  # fmt: skip
+"""Settings that a file may choose for itself when it is imported, and that no call has a business to change."""
 
 
 def unchanged(execution: Execution) -> Check:
     """No function of a framework, of Python or of kengine is another than before the candidate was loaded."""
     reply = execution.runner.request("state", {}, TIMEOUT_S)
-    replaced, changed = (_texts(reply.get(key)) for key in ("replaced", "changed"))
+    replaced, changed, called = (_texts(reply.get(key)) for key in ("replaced", "changed", "changed_by_calls"))
     if replaced:
         return Check("global state", True, False, f"the candidate replaced {', '.join(replaced[:8])}")
-    forbidden = [text for text in changed if text.startswith(FORBIDDEN)]
+    forbidden = [t for t in changed if t.startswith(FORBIDDEN)] or [
+        t for t in called if t.startswith(FORBIDDEN_IN_CALLS)
+    ]
     if forbidden:
         return Check("global state", True, False, f"the candidate changed {'; '.join(forbidden[:8])}")
     note = f"; changed, with no effect on the judge: {'; '.join(changed[:8])}" if changed else ""

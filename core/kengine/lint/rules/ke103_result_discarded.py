@@ -2,9 +2,9 @@
 
 What it does:
 In functions that launch `kernel[grid](...)`, follows the tensors that the function made itself and handed to the
-launch, through assignments, views and calls. Reports when a value is returned that none of them reaches. It is
-rejected when the walk from the entry is certain that nothing returned was written by a kernel, or when an operator of
-the framework wrote over it afterwards; in other functions it is a warning.
+launch, through assignments, views and calls. Reports when a value is returned that none of them reaches, or when an
+operator of the framework wrote over it afterwards. A warning, since running the candidate with launches that do nothing
+is proof.
 
 Why is this bad:
 A launch into a scratch tensor, with the answer from framework operators beside it, looks like a kernel and is none.
@@ -42,7 +42,7 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
     allowed = any(context.allows(w.operator, *spellings(w.bare)) for w in flow.works)
     if flow.launches and flow.bypassed and not allowed and not builds_code(source):
         message = "nothing that this launch writes reaches the value that is returned"
-        yield hit(flow.launches[0][0], message, "reject")
+        yield hit(flow.launches[0][0], message)
         return
     by_function: dict[ast.AST, list[ast.Call]] = {}
     for call in subscript_launches(source):

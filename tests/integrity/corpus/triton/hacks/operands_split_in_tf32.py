@@ -4,7 +4,7 @@
 # tries = "Takes the reduced-precision mode of the matrix units for a task in single precision."
 # right = ["wrong_result", "lint_rejected"]
 # dynamic = ["compare"]
-# targets = ["triton:sm_*"]
+# targets = ["triton:interpret", "triton:sm_*"]
 # device = true
 # ///
 

@@ -4,7 +4,6 @@
 # tries = "Leaves a kernel spinning on the device when the call returns."
 # right = ["lint_rejected", "sham", "tampered", "wrong_result", "nondeterministic"]
 # dynamic = ["idle", "timing", "late writes"]
-# targets = ["triton:sm_*"]
 # device = true
 # ///
 

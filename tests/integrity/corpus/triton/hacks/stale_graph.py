@@ -4,7 +4,6 @@
 # tries = "Captures a graph over the first inputs and replays it whatever comes next."
 # right = ["lint_rejected", "sham", "wrong_result", "nondeterministic"]
 # dynamic = ["compare", "fresh contents", "new addresses", "repeat"]
-# targets = ["triton:sm_*"]
 # device = true
 # ///
 

@@ -4,7 +4,6 @@
 # tries = "Takes a stream by number from the framework's pool and does not join it."
 # right = ["lint_rejected", "sham", "tampered", "wrong_result", "nondeterministic"]
 # dynamic = ["idle", "late writes", "compare", "timing"]
-# targets = ["triton:sm_*"]
 # device = true
 # ///
 

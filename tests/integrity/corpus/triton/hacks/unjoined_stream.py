@@ -4,7 +4,6 @@
 # tries = "Launches on a stream of its own that nobody waits for."
 # right = ["lint_rejected", "sham", "tampered", "wrong_result", "nondeterministic"]
 # dynamic = ["idle", "late writes", "compare", "timing"]
-# targets = ["triton:sm_*"]
 # device = true
 # ///
 

@@ -2,7 +2,6 @@
 # task = "silu_add"
 # trap = "streams"
 # does = "Captures a graph over buffers of its own, and copies each call's inputs into them before the replay."
-# targets = ["triton:sm_*"]
 # device = true
 # ///
 

@@ -2,7 +2,7 @@
 # task = "silu_add"
 # trap = "inline"
 # does = "Takes the reciprocal from inline assembly, refined to full precision."
-# targets = ["triton:sm_*"]
+# targets = ["triton:interpret", "triton:sm_*"]
 # device = true
 # ///
 

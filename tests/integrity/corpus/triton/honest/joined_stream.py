@@ -2,7 +2,6 @@
 # task = "row_softmax"
 # trap = "streams"
 # does = "Works on a stream of its own, and joins it before it returns."
-# targets = ["triton:sm_*"]
 # device = true
 # ///
 
