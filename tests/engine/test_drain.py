@@ -59,10 +59,26 @@ def test_a_forgotten_pipe_is_closed_although_somebody_still_holds_the_other_end(
     try:
         read, write, output = drain.pipe()
         os.write(write, b"last words")
-        drain.forget(read)
+        drain.forget(output)
         assert wait_for(lambda: output.total == 10)
         os.close(write)
     finally:
         drain.close()
     assert output.text() == "last words"
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_pipe_that_is_forgotten_after_its_end_takes_no_other_with_it():
+    drain = Drain()
+    try:
+        first, write, ended = drain.pipe()
+        os.close(write)
+        assert wait_for(lambda: not os.path.exists(f"/proc/self/fd/{first}"))
+        second, write, output = drain.pipe()
+        assert second == first, "the number is given out again, which is what this is about"
+        drain.forget(ended)
+        os.write(write, b"still read")
+        assert wait_for(lambda: output.total == 10)
+        os.close(write)
+    finally:
+        drain.close()

@@ -31,7 +31,8 @@ def build(
         raise ValueError(f"sample {sample.uid} has no task to ask for")
     line = _tag_line(sample, tags)
     operator, target = sample.labels.get("operator") or task.name, sample.labels.get("target")
-    key = (line, operator, target, sample.backend, reasoning)
+    entry = sample.entry if sample.files and sample.language == "python" else ""
+    key = (line, operator, target, sample.backend, entry, reasoning)
     known = _written.get(id(task))
     if known is None or known[0] is not task:
         if len(_written) > _KEPT:
@@ -41,7 +42,7 @@ def build(
     if text is None:
         if len(known[1]) > _KEPT:
             known[1].clear()
-        text = known[1][key] = _write(task, line, str(operator), target, sample.backend, reasoning)
+        text = known[1][key] = _write(task, line, str(operator), target, sample.backend, entry, reasoning)
     user: Message = {"role": "user", "content": text}
     return ({"role": "system", "content": system}, user) if system else (user,)
 
@@ -51,7 +52,9 @@ _written: dict[int, tuple[Task, dict[tuple[object, ...], str]]] = {}
 """Texts by task (a corpus has many samples of one) and by what else goes into them."""
 
 
-def _write(task: Task, line: str, operator: str, target: object, backend: str, reasoning: bool) -> str:
+def _write(
+    task: Task, line: str, operator: str, target: object, backend: str, entry: str, reasoning: bool
+) -> str:
     language = dialect.find(backend).language or backend or "GPU"
     lines = [line, f"Write a {language} kernel for the operator `{operator}`.", ""]
     lines += ["Reference:", "```python", _BLOCK.sub("", task.source).strip(), "```", ""]
@@ -65,7 +68,7 @@ def _write(task: Task, line: str, operator: str, target: object, backend: str, r
         lines += [f"Target: {target}", ""]
     lines += ["Constraints:", *(f"- {text}" for text in constraints(task)), ""]
     first = "First give the reasons for your design inside <think> and </think>, then answer" if reasoning else "Answer"
-    lines.append(f"{first} with one ```python block that defines {_entry(task, backend)}, and nothing after it.")
+    lines.append(f"{first} with one ```python block that defines {_entry(task, backend, entry)}, and nothing after it.")
     return "\n".join(lines).lstrip("\n")
 
 
@@ -87,9 +90,11 @@ def constraints(task: Task) -> list[str]:
     return found
 
 
-def _entry(task: Task, backend: str) -> str:
+def _entry(task: Task, backend: str, name: str) -> str:
+    """What an answer must define; an answer that is there already says itself what its function is called."""
     usual = "a function `candidate` that takes the inputs of `reference` and returns its result"
-    return dialect.find(backend).entry or _ENTRIES.get(task.form, usual)
+    text = dialect.find(backend).entry or _ENTRIES.get(task.form, usual)
+    return text.replace("`candidate`", f"`{name}`") if name else text
 
 
 def _describe(case: Case) -> str:

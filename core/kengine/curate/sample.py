@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar
 
 from kengine.curate import prompts
 from kengine.curate.record import Outcome, Sample, drop, evolve
@@ -30,6 +30,9 @@ class Sampling:
     fields of the request. tags, system, reasoning: see the prompts. price_in, price_out: of a million tokens, for the
     cost count.
     """
+
+    MEANS: ClassVar[tuple[str, ...]] = ("url", "key_env", "concurrency", "retries", "timeout_s")
+    """Fields that decide how answers are come by and not which: a run goes on when they change."""
 
     replay: str = ""
     model: str = ""
@@ -94,7 +97,7 @@ def make_teacher(section: Sampling, context: Context, name: str = "completions.j
         section.url, section.model, key_env=section.key_env, retries=section.retries, timeout_s=section.timeout_s,
         options=options,
     )  # fmt: skip
-    return Kept(endpoint, context.folder / name)
+    return Kept(endpoint, context.folder / name, {"model": section.model, **options})
 
 
 def ask_all(samples: Iterator[Sample], teacher: Teacher, section: Sampling) -> Iterator[tuple[Outcome, ...]]:

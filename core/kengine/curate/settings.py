@@ -96,8 +96,14 @@ class Settings:
         """What decides about the rows of a run, by key; not where it runs or how many jobs it has."""
         parts: dict[str, Any] = {"stages": self.stages, "seed": self.seed}
         parts.update({f"source {s.name}": codec.to_json(s) for s in self.sources})
-        parts.update({name: codec.to_json(self.section(name)) for name in self.stages if name not in SINKS})
+        parts.update({name: self._deciding(name) for name in self.stages if name not in SINKS})
         return {k: hashlib.sha256(json.dumps(v, sort_keys=True).encode()).hexdigest()[:16] for k, v in parts.items()}
+
+    def _deciding(self, stage: str) -> dict[str, Any]:
+        """A stage's table without what its record calls means only."""
+        section = self.section(stage)
+        means = getattr(section, "MEANS", ())
+        return {key: value for key, value in codec.to_json(section).items() if key not in means}
 
 
 SINKS = ("export", "report")

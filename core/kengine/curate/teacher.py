@@ -30,7 +30,7 @@ class Question:
 
     @property
     def key(self) -> str:
-        """What the answer is kept under."""
+        """What tells it apart from every other question."""
         import hashlib
 
         body = json.dumps([self.purpose, self.task, self.backend, self.number, self.messages], sort_keys=True)
@@ -113,6 +113,7 @@ class Endpoint:
             base_url=url or None, api_key=os.environ.get(key_env) or "none", max_retries=0, timeout=timeout_s
         )
         self._where = url or "the endpoint"
+        self._why = ""
         self.stop = threading.Event()
 
     def ask(self, question: Question) -> Reply | None:
@@ -120,7 +121,7 @@ class Endpoint:
         failure: Exception | None = None
         for attempt in range(self._retries + 1):
             if self.stop.is_set():
-                raise InfraError(f"{self._where}: given up after another request failed")
+                raise InfraError(f"{self._where}: given up after another request failed: {self._why}")
             try:
                 return self._read(self._send(question.messages))
             except (self._openai.RateLimitError, self._openai.APIConnectionError, self._openai.InternalServerError,
@@ -129,16 +130,19 @@ class Endpoint:
                 if attempt < self._retries:
                     self.stop.wait(self._delay(error, attempt))
             except self._openai.APIStatusError as error:
-                self.stop.set()
-                raise UsageError(
-                    f"{self._where} refuses the request ({error.status_code}): {error.message}; "
-                    "check url, model and key"
-                ) from error
-        self.stop.set()
-        raise InfraError(
-            f"{self._where}: no answer in {self._retries + 1} attempts: {failure}; what was answered is kept, "
+                why = f"refuses the request ({error.status_code}): {error.message}; check url, model and key"
+                self._give_up(why)
+                raise UsageError(f"{self._where} {why}") from error
+        why = (
+            f"no answer in {self._retries + 1} attempts: {failure}; what was answered is kept, "
             "run the same command again to go on"
-        ) from failure
+        )
+        self._give_up(why)
+        raise InfraError(f"{self._where}: {why}") from failure
+
+    def _give_up(self, why: str) -> None:
+        self._why = self._why or why
+        self.stop.set()
 
     def _send(self, messages: Sequence[Message]) -> Any:
         return self._client.chat.completions.create(model=self.model, messages=list(messages), **self._options)
@@ -170,10 +174,14 @@ class Endpoint:
 
 
 class Kept:
-    """Keeps every answer in a file the moment it arrives, so that none is asked, or paid, for twice."""
+    """Keeps every answer in a file the moment it arrives, so that none is asked, or paid, for twice.
 
-    def __init__(self, teacher: Teacher, path: Path) -> None:
+    of: the model, and what else decides about its answers: those of another model answer no question of this one.
+    """
+
+    def __init__(self, teacher: Teacher, path: Path, of: Mapping[str, Any] | None = None) -> None:
         self._teacher = teacher
+        self._of = dict(of or {})
         self._lock = threading.Lock()
         self._places: dict[str, int] = {}
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -182,7 +190,7 @@ class Kept:
 
     def ask(self, question: Question) -> Reply | None:
         """The answer that is kept, else the teacher's."""
-        key = question.key
+        key = self._key(question)
         with self._lock:
             place = self._places.get(key)
             if place is not None:
@@ -197,6 +205,11 @@ class Kept:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+    def _key(self, question: Question) -> str:
+        import hashlib
+
+        return hashlib.sha256(json.dumps([question.key, self._of], sort_keys=True).encode()).hexdigest()
 
     def _keep(self, key: str, reply: Reply) -> None:
         body = {"key": key, "time": int(time.time()), **{k: v for k, v in vars(reply).items() if k != "usage"}}

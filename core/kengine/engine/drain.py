@@ -43,7 +43,7 @@ class Drain:
         self._wake_read, self._wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self._selector.register(self._wake_read, selectors.EVENT_READ)
         self._new: list[tuple[int, Output]] = []
-        self._drop: list[int] = []
+        self._drop: list[Output] = []
         self._lock = threading.Lock()
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="kengine-drain", daemon=True)
@@ -59,10 +59,13 @@ class Drain:
         self._wake()
         return read, write, output
 
-    def forget(self, read: int) -> None:
-        """Stop reading a pipe that may never end, because a process that held it cannot be trusted to close it."""
+    def forget(self, output: Output) -> None:
+        """Stop reading a pipe that may never end, because a process that held it cannot be trusted to close it.
+
+        By its output: the number of a pipe that has ended may be that of another by now.
+        """
         with self._lock:
-            self._drop.append(read)
+            self._drop.append(output)
         self._wake()
 
     def close(self) -> None:
@@ -114,7 +117,7 @@ class Drain:
             drop, self._drop = self._drop, []
         for fd, output in new:
             self._selector.register(fd, selectors.EVENT_READ, output)
-        for fd in drop:
-            if fd in self._selector.get_map():
-                self._read(fd, self._selector.get_map()[fd].data)
-                self._remove(fd)
+        for key in list(self._selector.get_map().values()) if drop else ():
+            if any(key.data is output for output in drop):
+                self._read(key.fd, key.data)
+                self._remove(key.fd)

@@ -134,7 +134,7 @@ class Execution:
         views = [codec.to_json(self.task.views[case]) for case in cases]
         try:
             with self.device.shared():
-                # Which calls are followed is drawn anew: a candidate that behaves while it is watched misbehaves in others.
+                # Drawn anew: a candidate that behaves while it is followed misbehaves in a call that is not.
                 modes = [(secrets.choice(_MODES) if case == cases[0] else Mode.normal).value for case in cases]
                 body = {"cases": views, "bundles": bundles, "modes": modes}
                 begun = time.perf_counter_ns()

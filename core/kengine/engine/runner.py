@@ -48,14 +48,14 @@ class Runner:
             )
         except BaseException:
             ours.close()
-            drain.forget(self._read)
+            drain.forget(self.output)
             raise
         finally:
             theirs.close()
             wire.close_all([write])
         if not answer.get("ok"):
             ours.close()
-            drain.forget(self._read)
+            drain.forget(self.output)
             raise InfraError(f"no runner could be forked: {answer.get('message')}")
         self._generation = zygote.generation
         self.pid = int(answer["pid"])
@@ -136,7 +136,7 @@ class Runner:
                 self._zygote.ask_running(self._generation, {"op": "kill", "pid": self.pid, "wait": False})
         with suppress(OSError):
             self.sock.close()
-        self._drain.forget(self._read)
+        self._drain.forget(self.output)
 
     def _died(self, op: str) -> CandidateFault:
         answer = self._zygote.ask_running(self._generation, {"op": "reap", "pid": self.pid, "timeout_s": 1.0})

@@ -47,5 +47,6 @@ def pretend(
 
     with ExitStack() as stack:
         stack.enter_context(cuda.answering_as(figures, refuse or RuntimeError))
+        stack.enter_context(cuda.recording_no_streams())
         stack.enter_context(Pretence(poison=poison, lenient=lenient, expose=expose))
         yield

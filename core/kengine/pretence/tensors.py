@@ -50,8 +50,6 @@ class Pretence(TorchFunctionMode):  # type: ignore[misc]
             return func(*args)
         kwargs = dict(kwargs or {})
         name = getattr(func, "__name__", "")
-        if func is _Base.record_stream:
-            return None  # nothing is freed early here
         if name in ("cuda", "cpu", "to"):
             return self._move(func, name, args, kwargs)
         wanted = kwargs.get("device")

@@ -46,8 +46,8 @@ class Facts:
     addressed_bytes: inputs whose address the candidate asked for. foreign_bytes: data of unknown origin that kernels
     read or that was returned. unwritten_bytes: memory that kernels read and nobody has been seen to write. opaque:
     operators of extensions, which are not looked into. threads: threads that the call started. libraries: shared
-    libraries that it loaded. device_ns: kernels by the device's own trace, in nanoseconds. followed: False where nothing
-    can be followed.
+    libraries that it loaded. device_ns: kernels by the device's own trace, in nanoseconds. followed: False where
+    nothing can be followed.
     """
 
     operators: tuple[OperatorUse, ...] = ()

@@ -77,6 +77,7 @@ class Server:
         self.functions = state.read_functions(self.places)
         self.settings = state.read_settings()
         self.compiled = self.settings
+        self.generators = state.Generators()
         self._operations: dict[str, Callable[[dict[str, Any], list[int]], dict[str, Any]]] = {
             "load": self.load,
             "compile": self.compile,
@@ -136,7 +137,6 @@ class Server:
         artifact = self.backend.compile(candidate, view, target, [b.inputs for b in bundles], self.workdir)
         if self.artifact is None or target == _target:
             self.artifact = artifact
-            state.reseed()
             self.compiled = state.read_settings()
         return {"artifact": codec.to_json(artifact)}
 
@@ -158,7 +158,11 @@ class Server:
         }
 
     def _call(self, case: CaseView, bundle: arena.Bundle, mode: Mode) -> Outputs:
-        return self.backend.launch(self._compiled(), case, bundle.inputs, mode)
+        self.generators.scatter()
+        try:
+            return self.backend.launch(self._compiled(), case, bundle.inputs, mode)
+        finally:
+            self.generators.note()
 
     def _follow(self, case: CaseView, bundle: arena.Bundle) -> tuple[Outputs, dict[str, Any]]:
         with watch.watching(bundle, str(self.limits.get("device", "cpu")) != "cpu") as facts:
@@ -195,10 +199,10 @@ class Server:
         """Say which functions are replaced, and which settings are changed, since before there was a candidate and
         since it was compiled."""
         now = state.read_settings()
-        changed = state.differing({**self.settings, "torch seed": now.get("torch seed", "")}, now)
         return {
             "replaced": state.find_replaced(self.functions, self.places)[:50],
-            "changed": changed[:50],
+            "seeded": sorted(self.generators.seeded),
+            "changed": state.differing(self.settings, now)[:50],
             "changed_by_calls": state.differing(self.compiled, now)[:50],
         }
 

@@ -7,6 +7,7 @@ setting that a call changes is one that its caller did not ask for.
 from __future__ import annotations
 
 import os
+import random
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from types import FunctionType
@@ -86,8 +87,13 @@ def _code(value: Any) -> Any:
 
 
 def _loads_itself(before: Any, now: Any) -> bool:
-    """Whether a lazily imported thing took its own place."""
+    """Whether a lazily imported thing took its own place, or PyTorch wrapped a function of its own later on."""
     kind = type(before).__name__.lower()
+    torch = sys.modules.get("torch")
+    if torch is not None and type(now) is FunctionType:
+        home = os.path.dirname(str(torch.__file__)) + os.sep
+        if now.__code__.co_filename.startswith(home) and str(getattr(before, "__module__", "")).startswith("torch"):
+            return True
     return "lazy" in kind or (before is not None and now is not None and type(now) is type(sys))
 
 
@@ -106,11 +112,36 @@ def _places() -> Iterator[tuple[str, Any]]:
             yield name, place
 
 
-def reseed() -> None:
-    """Give PyTorch's generator a seed that nobody knows: a call that then sets one of its own is seen."""
-    torch = sys.modules.get("torch")
-    if torch is not None:
-        torch.default_generator.manual_seed(int.from_bytes(os.urandom(7), "big"))
+class Generators:
+    """Random generators around calls: each call begins in a state of its own; two that end in the same have seeded."""
+
+    def __init__(self) -> None:
+        self._ends: dict[str, set[bytes]] = {}
+        self.seeded: set[str] = set()
+
+    def scatter(self) -> None:
+        """Before a call: put every generator into a state that nobody knows."""
+        seed = int.from_bytes(os.urandom(4), "big")
+        random.seed(seed)
+        torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
+        if numpy is not None and "random" in vars(numpy):
+            numpy.random.seed(seed)
+        if torch is not None:
+            torch.default_generator.manual_seed(seed)
+
+    def note(self) -> None:
+        """After a call: remember where the generators are now."""
+        torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
+        ends = {"random": repr(random.getstate()).encode()}
+        if numpy is not None and "random" in vars(numpy):
+            ends["numpy.random"] = numpy.random.get_state()[1].tobytes()
+        if torch is not None:
+            ends["torch"] = bytes(torch.default_generator.get_state().numpy())
+        for name, end in ends.items():
+            seen = self._ends.setdefault(name, set())
+            if end in seen:
+                self.seeded.add(name)
+            seen.add(end)
 
 
 def read_settings() -> dict[str, str]:
@@ -136,7 +167,6 @@ def read_settings() -> dict[str, str]:
             "torch.backends.cudnn.benchmark": lambda: torch.backends.cudnn.benchmark,
             "torch grad mode": torch.is_grad_enabled,
             "torch anomaly detection": torch.is_anomaly_enabled,
-            "torch seed": torch.initial_seed,
             "torch flush denormal": lambda: float(torch.tensor(1e-41) * 1.0) == 0.0,
         }
         for name, read in readers.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -109,6 +110,7 @@ def recognise(glimpse: Glimpse) -> list[Loader | NearMiss]:
         entry = f"{folder}_kernel_impl"
         if not re.search(rf"^def {re.escape(entry)}\b", code, re.MULTILINE):
             raise RowError("no_code", f"defines no {entry}")
+        code, entry = _positional(code, entry)
         names = (op, op.replace("_", "."), f"nn.functional.{op}")
         body = _TASK.format(op=op, overload=overload or "default", names=names)
         task = taskbook.make(body, folder, origin="BackendBench")
@@ -122,6 +124,23 @@ def recognise(glimpse: Glimpse) -> list[Loader | NearMiss]:
             yield from attempt(make, file, file)
 
     return [Loader("backendbench", 4, read)]
+
+
+def _positional(code: str, entry: str) -> tuple[str, str]:
+    """A candidate and its entry that take keyword-only arguments by position: a task has no other."""
+    try:
+        found = [n for n in ast.parse(code).body if isinstance(n, ast.FunctionDef) and n.name == entry]
+    except (SyntaxError, ValueError, RecursionError):
+        return code, entry  # the judge says what is wrong with it
+    if not found or not found[-1].args.kwonlyargs:
+        return code, entry
+    arguments = found[-1].args
+    count, keywords = len(arguments.posonlyargs + arguments.args), [a.arg for a in arguments.kwonlyargs]
+    return (
+        f"{code.rstrip()}\n\n\ndef candidate(*inputs):\n"
+        f"    return {entry}(*inputs[:{count}], **dict(zip({keywords!r}, inputs[{count}:])))\n",
+        "candidate",
+    )
 
 
 def _folder(file: str) -> str:

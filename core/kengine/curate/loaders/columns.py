@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
+from difflib import SequenceMatcher
 from functools import partial
 from math import isfinite
 from pathlib import Path
@@ -54,16 +54,24 @@ class RowFormat:
             return [Loader(self.name, len(self.required), lambda: read(glimpse, self.make), split)]
         told = [t for t in self.telling if t in columns]
         there = len(self.required) - len(missing)
-        if not told or there + len(told) <= len(missing):
+        misspelt = all(self._near(want, columns, 0.8) for want in missing)
+        if not told or (there + len(told) <= len(missing) and not misspelt):
             return []
         names = [self._explain(want, columns) for want in missing]
         return [NearMiss(self.name, there + len(told), f"its rows lack {', '.join(names)}")]
 
     def _explain(self, want: str, columns: frozenset[str]) -> str:
-        known = {c for r in self.required for c in r.split("|")}
-        near = get_close_matches(want.split("|")[0], sorted(columns - known), 1, 0.6)
+        near = self._near(want, columns, 0.6)
         text = " or ".join(repr(w) for w in want.split("|"))
-        return f"the field {text} (did you mean {near[0]!r}?)" if near else f"the field {text}"
+        return f"the field {text} (did you mean {near!r}?)" if near else f"the field {text}"
+
+    def _near(self, want: str, columns: frozenset[str], cutoff: float) -> str:
+        """The column that is spelt most like one that is wanted; "" for none."""
+        known = {c for r in self.required for c in r.split("|")}
+        others = sorted(columns - known)
+        found = [(SequenceMatcher(None, w, c).ratio(), c) for w in want.split("|") for c in others]
+        ratio, column = max(found, default=(0.0, ""))
+        return column if ratio >= cutoff else ""
 
 
 def tables(glimpse: Glimpse) -> list[tuple[str, Path]]:

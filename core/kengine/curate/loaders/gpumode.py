@@ -81,7 +81,7 @@ def _problem(glimpse: Glimpse, file: str) -> Iterator[Sample]:
 
 
 def _task(folder: Path, spec: Mapping[str, Any], name: str) -> Task:
-    parts = [folder / "task.py", folder / "utils.py", folder / "reference.py"]
+    parts = [_part(folder, spec, name) for name in ("task.py", "utils.py", "reference.py")]
     body = "\n\n\n".join(_without_local_imports(read_text(p)) for p in parts if p.exists())
     if "def ref_kernel" not in body or "def generate_input" not in body:
         raise RowError("broken_task", "reference.py defines no ref_kernel or no generate_input")
@@ -101,6 +101,16 @@ def _task(folder: Path, spec: Mapping[str, Any], name: str) -> Task:
     timeout = spec.get("test_timeout")
     seconds = float(timeout) if isinstance(timeout, (int, float)) and timeout > 0 else None
     return replace(task, spec=replace(task.spec, cases=tuple(cases), timeout_s=seconds))
+
+
+def _part(folder: Path, spec: Mapping[str, Any], name: str) -> Path:
+    """Where `files` of a task.yml says that a file lies: beside it, or in the folder above, as those of several do."""
+    files = spec.get("files")
+    for entry in files if isinstance(files, list) else ():
+        source = entry.get("source") if isinstance(entry, dict) and entry.get("name") == name else None
+        if isinstance(source, str) and PurePath(source).parent in (PurePath(), PurePath("..")):
+            return folder / source
+    return folder / name
 
 
 def _without_local_imports(text: str) -> str:

@@ -17,7 +17,7 @@ FORBIDDEN = (
 )  # fmt: skip
 """Settings that no candidate needs changed."""
 FORBIDDEN_IN_CALLS = (
-    *FORBIDDEN, "torch seed", "torch grad mode", "torch float32 matmul precision", "torch.backends.", "torch default",
+    *FORBIDDEN, "torch grad mode", "torch float32 matmul precision", "torch.backends.", "torch default",
     "variable ", "working directory",
 )  # fmt: skip
 """Settings that a file may choose for itself when it is imported, and that no call has a business to change."""
@@ -27,8 +27,11 @@ def unchanged(execution: Execution) -> Check:
     """No function of a framework, of Python or of kengine is another than before the candidate was loaded."""
     reply = execution.runner.request("state", {}, TIMEOUT_S)
     replaced, changed, called = (_texts(reply.get(key)) for key in ("replaced", "changed", "changed_by_calls"))
+    seeded = _texts(reply.get("seeded"))
     if replaced:
         return Check("global state", True, False, f"the candidate replaced {', '.join(replaced[:8])}")
+    if seeded:
+        return Check("global state", True, False, f"its calls seed the generator of {', '.join(seeded)} anew each time")
     forbidden = [t for t in changed if t.startswith(FORBIDDEN)] or [
         t for t in called if t.startswith(FORBIDDEN_IN_CALLS)
     ]

@@ -1,6 +1,7 @@
 # /// kengine-corpus
 # task = "silu_add"
 # letter = "E2"
+# device = true
 # tries = "Counts its calls, and repeats old answers after the first two dozen."
 # right = ["lint_rejected", "sham", "wrong_result", "nondeterministic"]
 # dynamic = ["sequence"]
