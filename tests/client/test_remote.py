@@ -86,6 +86,12 @@ def test_a_full_queue_is_waited_for():
     assert len(engine.seen) == 60
 
 
+def test_a_queue_that_is_shorter_than_a_batch_is_worked_off_too():
+    with running(desk_of(StubEngine(), room=3), Door(max_batch=64)) as url, Client(Settings(url=url)) as client:
+        judged = client.judge([item(f"# {n}\n") for n in range(12)], deadline_s=20)
+    assert [j.candidate.main.text for j in judged] == [f"# {n}\n" for n in range(12)]
+
+
 def test_a_batch_that_is_too_large_is_split_and_an_item_that_is_too_large_is_named():
     door = Door(max_request_bytes=12_000)
     with running(desk_of(StubEngine()), door) as url, Client(Settings(url=url)) as client:

@@ -393,12 +393,33 @@ def test_gpu_mode(write, outcomes) -> None:
         }
     )
     made, solved, loss = outcomes("p")
-    assert made.files == () and made.prompt[0]["content"] == "Double the numbers." and made.task.spec.timeout_s == 60.0
+    assert made.files == () and made.prompt == () and made.task.spec.timeout_s == 60.0
+    assert made.task.source.startswith('"""Double the numbers."""\n'), "a prompt holds it with the reference"
     assert solved.entry == "custom_kernel" and solved.task is made.task
     assert [dict(c.params) for c in made.task.spec.cases] == [{"size": 127}, {"size": 256}]
     (data,), result = run_task(made.task, size=127)
     assert data[0].shape == (127,) and result.tolist() == (data[0] * 2).tolist()
     assert loss.reason == "broken_task" and "ref_kernel" in loss.detail
+
+
+def test_gpu_mode_shares_files_and_types(write, outcomes) -> None:
+    pytest.importorskip("yaml")
+    files = "files:\n  - {name: utils.py, source: ../utils.py}\n  - {name: task.py, source: ../../../task.py}\n"
+    write(
+        {
+            "p/utils.py": "def make_match_reference(f):\n    return lambda *a: True\n",
+            "p/double/task.yml": files + "tests: [{size: 3, seed: 1}]\n",
+            "p/double/reference.py": REFERENCE.replace(": input_t) -> output_t", ")").replace(" -> input_t", ""),
+            "p/double/submission.py": "from task import input_t, output_t\n\n\n"
+            "def custom_kernel(data: input_t) -> output_t:\n    return data[0] * 2\n",
+        }
+    )
+    made, solved = samples(outcomes("p"))
+    assert run_task(made.task, size=3)[1].shape == (3,)
+    assert solved.code.startswith("from typing import Any as input_t, Any as output_t\n\n\ndef custom_kernel")
+    only, again = outcomes("p", role="tasks")
+    assert isinstance(only, Sample) and isinstance(again, Loss)
+    assert (again.reason, again.detail) == ("same_task", "that of s:double/task.yml")
 
 
 DEFINITION = {
@@ -472,6 +493,17 @@ def test_backendbench(write, outcomes) -> None:
     assert loss.reason == "no_code" and "add__Tensor_kernel_impl" in loss.detail
     assert made.entry == "relu__default_kernel_impl" and "torch.ops.aten.relu.default" in made.task.source
     tasks.parse_task(made.task.source)
+
+
+def test_backendbench_takes_keyword_only_arguments(write, outcomes) -> None:
+    code = "def add__Tensor_kernel_impl(input, other, *, alpha=1):\n    return input + alpha * other\n"
+    write({"b/add__Tensor/add__Tensor_implementation_v1.py": code, "b/bad/bad_implementation_1.py": "def bad_kernel_impl("})
+    made, bad = samples(outcomes("b"))
+    scope: dict = {}
+    exec(made.code, scope)
+    assert made.code.startswith(code) and made.entry == "candidate"
+    assert scope["candidate"](1, 2) == 3 and scope["candidate"](1, 2, 5) == 11
+    assert bad.entry == "bad_kernel_impl", "the judge says what is wrong with its text"
 
 
 NUMPY = (
@@ -590,6 +622,10 @@ def test_what_the_table_of_a_source_says(write, outcomes) -> None:
             r"looks like flashinfer-bench, but its rows lack the field 'outputs'",
         ),
         ([SOLUTION], r"looks like flashinfer-bench, but there are solutions, and no definition"),
+        (
+            [{"task": "t", "respons": "x"}],
+            r"looks like completions, but its rows lack .* \(did you mean 'respons'\?\)",
+        ),
         ([{"a": 1, "b": 2}], r"no loader knows this source \(it has the columns a, b\); formats: samples, completions"),
     ],
 )

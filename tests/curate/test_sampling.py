@@ -45,6 +45,14 @@ def test_a_prompt_states_all_that_is_asked() -> None:
         prompts.build(replace(SAMPLE, task=None))
 
 
+def test_a_prompt_names_the_function_of_an_answer_that_is_there() -> None:
+    done = replace(SAMPLE, files=(SourceFile("candidate.py", "def run(x, y): ..."),), entry="run")
+    for sample, named in ((done, "`run`"), (replace(done, files=()), "`candidate`")):
+        assert f"defines a function {named} that takes" in prompts.build(sample)[0]["content"]
+    native = replace(done, files=(SourceFile("candidate.cu", "__global__ void run() {}"),))
+    assert "`run`" not in prompts.build(native)[0]["content"]
+
+
 def replay(folder: Path, rows: list[dict[str, object]]) -> Replay:
     (folder / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     return Replay(folder / "r.jsonl")
@@ -190,6 +198,14 @@ def test_an_endpoint_that_dies_is_a_fault_of_the_machine(server) -> None:
     assert len(server.asked) == 3
 
 
+def test_every_request_tells_why_an_endpoint_was_given_up(server) -> None:
+    server.statuses = [503]
+    dead = endpoint(server, retries=0)
+    for said in ("^http.*: no answer in 1 attempts", "given up after another request failed: no answer in 1 attempts"):
+        with pytest.raises(InfraError, match=said):
+            dead.ask(QUESTION)
+
+
 @pytest.mark.parametrize("status", [400, 401, 404])
 def test_a_refusal_is_told_at_once(server, status) -> None:
     server.statuses = [status]
@@ -245,6 +261,16 @@ def test_kept_answers_survive_a_cut_line(tmp_path) -> None:
     assert again.ask(questions[2]) == Reply("4", "é", "m", {"x": 1})
     again.close()
     assert all(json.loads(line) for line in path.read_text().splitlines()) and len(path.read_text().splitlines()) == 3
+
+
+def test_answers_of_another_model_are_not_taken(tmp_path) -> None:
+    teacher, path, question = Counting(), tmp_path / "kept.jsonl", Question("add", "triton", 0, ())
+    texts = []
+    for of in ({"model": "a"}, {"model": "b"}, {"model": "a", "temperature": 1.0}, {"model": "a"}):
+        kept = Kept(teacher, path, of)
+        texts.append(kept.ask(question).text)
+        kept.close()
+    assert texts == ["1", "2", "3", "1"]
 
 
 def test_what_a_table_must_say() -> None:

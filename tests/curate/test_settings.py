@@ -114,6 +114,10 @@ def test_a_fingerprint_tells_what_decides_about_rows() -> None:
     assert read(GOOD + '[export]\nformats = ["hf"]\n').fingerprint() == first
     changed = read(GOOD.replace('"drop"', '"keep"')).fingerprint()
     assert {k for k in first if first[k] != changed[k]} == {"parse"}
+    endpoint = GOOD + '[sample]\nmodel = "m"\nk = 2\n'
+    first = read(endpoint).fingerprint()
+    assert read(endpoint + 'url = "http://other/v1"\nretries = 9\nconcurrency = 2\n').fingerprint() == first
+    assert read(endpoint + "temperature = 0.5\n").fingerprint() != first
 
 
 @pytest.mark.parametrize("stage", [

@@ -106,6 +106,12 @@ def test_a_batch_that_is_too_long(call):
     assert response.status_code == 400 and "2 requests in one batch, at most 1" in response.json()["message"]
 
 
+def test_a_batch_that_could_never_wait(call):
+    response = call("POST", "/verify/batch", codec.dumps(Batch((request(0), request(1)))), room=1)
+    assert response.status_code == 400 and "2 requests in one batch, at most 1" in response.json()["message"]
+    assert codec.loads(call("GET", "/health", room=1).content, Health).max_batch == 1
+
+
 def test_a_full_queue_says_when_to_come_again(call):
     engine = StubEngine()
     engine.gate.clear()

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from kengine.curate import format as formats
-from kengine.curate.record import Loss, Outcome, drop, evolve
+from kengine.curate.record import Loss, Outcome, Sample, drop, evolve
 from kengine.curate.settings import Source
 from kengine.curate.stage import Context, Stage
 from kengine.curate.taskbook import TaskBook
@@ -42,7 +42,7 @@ def build(section: Load, context: Context) -> Stage:
                 yield outcome
             before += count
 
-    splits = all(each.loader.split is not None for each in opened)
+    splits = all(each.loader.split is not None and each.source.role != "tasks" for each in opened)
     return Stage("load", "source", run, split=split if splits else None, size=sum(_size(each.path) for each in opened))
 
 
@@ -63,11 +63,18 @@ class Opened:
     sole: bool = False
 
     def read(self, section: Load) -> Iterator[Outcome]:
-        """Its samples and losses, completed by what the source's table says."""
+        """Its samples and losses, completed by what the source's table says; where only tasks are wanted, each once."""
+        firsts: dict[str, str] = {}
         for number, outcome in enumerate(self.loader.read()):
             if self.source.limit is not None and number >= self.source.limit:
                 return
-            yield self._complete(outcome, section)
+            made = self._complete(outcome, section)
+            if self.source.role == "tasks" and isinstance(made, Sample) and made.task is not None:
+                digest = self.tasks.digest(made.task)
+                first = firsts.setdefault(digest, made.uid)
+                if first != made.uid:
+                    made = drop(made, "same_task", f"that of {first}")
+            yield made
 
     def read_some(self, section: Load, wanted: Callable[[int], bool]) -> Iterator[Outcome | None]:
         """As `read`, with None for outcomes whose 0-based number is not wanted."""

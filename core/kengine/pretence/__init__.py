@@ -6,7 +6,7 @@ Importing this package does not import torch; entering `pretend` does.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,8 +45,21 @@ def pretend(
     from kengine.pretence import cuda
     from kengine.pretence.tensors import Pretence
 
-    with ExitStack() as stack:
-        stack.enter_context(cuda.answering_as(figures, refuse or RuntimeError))
-        stack.enter_context(cuda.recording_no_streams())
-        stack.enter_context(Pretence(poison=poison, lenient=lenient, expose=expose))
-        yield
+    global _current
+    before, _current = _current, Pretence(poison=poison, lenient=lenient, expose=expose)
+    try:
+        with ExitStack() as stack:
+            stack.enter_context(cuda.answering_as(figures, refuse or RuntimeError))
+            stack.enter_context(cuda.recording_no_streams())
+            stack.enter_context(_current)
+            yield
+    finally:
+        _current = before
+
+
+_current: Any = None
+
+
+def again() -> AbstractContextManager[Any]:
+    """The pretence of the block that this code runs in, for where PyTorch has taken it off: in custom operators."""
+    return nullcontext() if _current is None else _current

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
@@ -132,10 +134,10 @@ def tensors(value: Any) -> Iterator[torch.Tensor]:
             yield from tensors(item)
 
 
-def follow_custom_operators(current: Callable[[], Follower | None]) -> None:
-    """Have the bodies of custom operators that are registered from now on run under the follower of their moment.
+def wrap_custom_operators(surroundings: Callable[[], AbstractContextManager[Any]]) -> None:
+    """Have the bodies of custom operators that are registered from now on run in the surroundings of their moment.
 
-    PyTorch takes a dispatch mode off while an operator's own implementation runs.
+    PyTorch takes its modes off while an operator's own implementation runs.
     """
     library = torch.library.Library
     inner = library.impl
@@ -146,21 +148,16 @@ def follow_custom_operators(current: Callable[[], Follower | None]) -> None:
             full = name if "::" in name else f"{self.ns}::{name}"
             if not full.startswith(("aten::", "prims::")):
                 _python_operators.add(full.partition(".")[0])
-                fn = _followed(fn, current)
+                fn = _wrapped(fn, surroundings)
         return inner(self, op_name, fn, *args, **kwargs)
 
     library.impl = impl
 
 
-def _followed(fn: Callable[..., Any], current: Callable[[], Follower | None]) -> Callable[..., Any]:
-    import functools
-
+def _wrapped(fn: Callable[..., Any], surroundings: Callable[[], AbstractContextManager[Any]]) -> Callable[..., Any]:
     @functools.wraps(fn)
     def body(*args: Any, **kwargs: Any) -> Any:
-        follower = current()
-        if follower is None:
-            return fn(*args, **kwargs)
-        with follower:
+        with surroundings():
             return fn(*args, **kwargs)
 
     return body

@@ -7,6 +7,7 @@ candidate ran.
 from __future__ import annotations
 
 import ctypes
+import functools
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -40,9 +41,9 @@ _nothing: Context[None] = nullcontext()
 def prepare() -> None:
     """Before any candidate is loaded: have the bodies of custom operators and new threads be followed as well."""
     if "torch" in sys.modules:
-        from kengine.provenance.dispatch import follow_custom_operators
+        from kengine.provenance.dispatch import wrap_custom_operators
 
-        follow_custom_operators(_follower)
+        wrap_custom_operators(_inside_an_operator)
     if "numpy" in sys.modules:
         from kengine.provenance import numeric  # noqa: F401
     _follow_threads()
@@ -267,6 +268,7 @@ def _tensor_exports(watch: _Watch) -> Iterator[None]:
     inner = {name: getattr(kind, name) for name in _WAYS_OUT if hasattr(kind, name)}
 
     def leave(name: str) -> Callable[..., Any]:
+        @functools.wraps(inner[name])
         def method(self: Any, *args: Any, **kwargs: Any) -> Any:
             value = inner[name](self, *args, **kwargs)
             paused = watch.follower is not None and watch.follower.paused
@@ -330,6 +332,18 @@ def _counted(inner: Callable[..., Any]) -> Callable[..., Any]:
         return inner(body, *args, **kwargs)
 
     return start
+
+
+@contextmanager
+def _inside_an_operator() -> Iterator[None]:
+    """What PyTorch takes off around the body of a custom operator: a pretence of a device, and the follower."""
+    pretence, follower = sys.modules.get("kengine.pretence"), _follower()
+    with ExitStack() as stack:
+        if pretence is not None:
+            stack.enter_context(pretence.again())
+        if follower is not None:
+            stack.enter_context(follower)
+        yield
 
 
 def _follower() -> Follower | None:

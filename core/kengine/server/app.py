@@ -62,8 +62,8 @@ def create_app(desk: Desk, metrics: Metrics, door: Door | None = None) -> FastAP
 
     async def verify_batch(http: Request) -> Response:
         batch = await _read(http, Batch)
-        if len(batch.requests) > door.max_batch:
-            raise UsageError(f"{len(batch.requests)} requests in one batch, at most {door.max_batch}")
+        if len(batch.requests) > _most(desk, door):
+            raise UsageError(f"{len(batch.requests)} requests in one batch, at most {_most(desk, door)}")
         jobs = desk.submit(batch.requests)
         return StreamingResponse(_lines(jobs), media_type=NDJSON)
 
@@ -137,6 +137,11 @@ def _state(job: Job) -> JobState:
     )
 
 
+def _most(desk: Desk, door: Door) -> int:
+    """Requests that one batch may hold: more than may wait would be refused for ever, since a batch is taken whole."""
+    return min(door.max_batch, desk.room)
+
+
 def _health(desk: Desk, door: Door) -> Health:
     queued, running = desk.load()
     targets = tuple(
@@ -145,7 +150,7 @@ def _health(desk: Desk, door: Door) -> Health:
     )
     return Health(
         "draining" if desk.draining else "ready", __version__, SCHEMAS, targets, queued, running, desk.room,
-        door.max_batch, door.max_request_bytes, desk.deadline_s,
+        _most(desk, door), door.max_request_bytes, desk.deadline_s,
     )  # fmt: skip
 
 

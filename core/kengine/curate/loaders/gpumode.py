@@ -12,12 +12,14 @@ from typing import Any
 from kengine.curate import adapters, taskbook
 from kengine.curate.format import Glimpse, Loader, NearMiss
 from kengine.curate.loaders.columns import RowError, attempt
-from kengine.curate.record import Message, Outcome, Sample
+from kengine.curate.record import Outcome, Sample
 from kengine.errors import UsageError
 from kengine.model import Case, SourceFile, Task
 from kengine.tasks.source import read_text
 
 _LOCAL = ("task", "utils", "reference", "submission")
+
+_TYPES = re.compile(r"^from task import ([\w, ]+)$", re.MULTILINE)
 
 _INPUTS = """
 
@@ -59,10 +61,6 @@ def _problem(glimpse: Glimpse, file: str) -> Iterator[Sample]:
     spec = _yaml(glimpse.path / file)
     name = folder.name if folder.name else "problem"
     task = _task(folder, spec, name)
-    said = spec.get("description")
-    prompt: tuple[Message, ...] = ()
-    if isinstance(said, str) and said.strip():
-        prompt = ({"role": "user", "content": said.strip()},)
     language = "cuda" if spec.get("lang") == "cu" else "triton"
     base = PurePath(file).parent
     solutions = [
@@ -72,12 +70,12 @@ def _problem(glimpse: Glimpse, file: str) -> Iterator[Sample]:
         and f.endswith((".py", ".cu"))
     ]  # fmt: skip
     labels = {"operator": name.lower()}
-    yield Sample("", "", file, task, prompt=prompt, labels=labels)
+    yield Sample("", "", file, task, labels=labels)
     for solution in solutions:
-        code = read_text(glimpse.path / solution)
+        code = _TYPES.sub(_untyped, read_text(glimpse.path / solution))
         backend = "cuda" if solution.endswith(".cu") or "load_inline" in code else language
         yield Sample("", "", solution, task, files=(SourceFile("candidate" + PurePath(solution).suffix, code),),
-                     entry="custom_kernel", backend=backend, prompt=prompt, labels=labels)  # fmt: skip
+                     entry="custom_kernel", backend=backend, labels=labels)  # fmt: skip
 
 
 def _task(folder: Path, spec: Mapping[str, Any], name: str) -> Task:
@@ -85,7 +83,11 @@ def _task(folder: Path, spec: Mapping[str, Any], name: str) -> Task:
     body = "\n\n\n".join(_without_local_imports(read_text(p)) for p in parts if p.exists())
     if "def ref_kernel" not in body or "def generate_input" not in body:
         raise RowError("broken_task", "reference.py defines no ref_kernel or no generate_input")
-    text = f'_device = "cpu"\n\n\n{body}\n\n{adapters.PLACE}{_INPUTS}'
+    said = spec.get("description")
+    head = ""
+    if isinstance(said, str) and said.strip():
+        head = ast.unparse(ast.Module([ast.Expr(ast.Constant(said.strip()))], [])) + "\n\n"
+    text = f'{head}_device = "cpu"\n\n\n{body}\n\n{adapters.PLACE}{_INPUTS}'
     tests = spec.get("tests")
     if not isinstance(tests, list) or not tests or not all(isinstance(t, dict) for t in tests):
         raise RowError("broken_task", "field 'tests': want a list of objects")
@@ -101,6 +103,11 @@ def _task(folder: Path, spec: Mapping[str, Any], name: str) -> Task:
     timeout = spec.get("test_timeout")
     seconds = float(timeout) if isinstance(timeout, (int, float)) and timeout > 0 else None
     return replace(task, spec=replace(task.spec, cases=tuple(cases), timeout_s=seconds))
+
+
+def _untyped(found: re.Match[str]) -> str:
+    """The import of task.py's types, without that file: a candidate stands alone, and they only annotate."""
+    return "from typing import " + ", ".join(f"Any as {name.strip()}" for name in found[1].split(",") if name.strip())
 
 
 def _part(folder: Path, spec: Mapping[str, Any], name: str) -> Path:

@@ -105,7 +105,7 @@ def _elsewhere(facts: Facts) -> str:
         return f"inputs were read on the host, and data of unknown origin {into}: the host computes it"
     if facts.addressed_bytes and facts.unwritten_bytes >= RETURNED * facts.addressed_bytes:
         return "inputs were read by their addresses, and its kernels read memory that no kernel or operator has written"
-    if apart and len(apart) == len(facts.outputs) and (facts.unwritten_bytes or not facts.addressed_bytes):
+    if apart and len(apart) == len(facts.outputs):
         return "nothing of what it returns descends from its inputs in any way that was seen: the host computes it"
     return ""
 
