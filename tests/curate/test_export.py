@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from kengine import codec
 from kengine.curate import rows
-from kengine.curate.export import Export, export
+from kengine.curate.export import Export, card, export
 from kengine.curate.export.formats import FORMATS, PROVENANCE, provenance
 from kengine.curate.export.splits import Splits
 from kengine.curate.funnel import Funnel
@@ -221,6 +221,23 @@ def test_yaml_of_the_card_is_yaml(tmp_path) -> None:
         "config_name": "messages",
         "data_files": [{"split": "train", "path": "messages/train.jsonl"}],
     }
+
+
+@pytest.mark.parametrize(
+    ("formats", "files", "named"),
+    [
+        (("messages", "verl", "slime"), "jsonl", {"messages", "slime"}),
+        (("messages", "verl", "slime"), "parquet", {"messages", "verl"}),
+        (("messages", "verl"), "jsonl", {"messages"}),
+        (("verl",), "jsonl", {"verl"}),
+    ],
+)
+def test_the_card_names_files_of_one_kind(formats, files, named) -> None:
+    """`datasets` reads all that a card names with the reader of the first."""
+    section = Export(formats=formats, files=files)
+    paths = {(f, "train"): f"{f}/train.{section.kind(f)}" for f in formats}
+    text = card.write(card.Tally(), Funnel(), paths, "", "")
+    assert {line.partition(": ")[2] for line in text.splitlines() if "config_name" in line} == named
 
 
 def test_samples_that_were_not_judged_say_so(tmp_path) -> None:

@@ -497,7 +497,12 @@ def test_backendbench(write, outcomes) -> None:
 
 def test_backendbench_takes_keyword_only_arguments(write, outcomes) -> None:
     code = "def add__Tensor_kernel_impl(input, other, *, alpha=1):\n    return input + alpha * other\n"
-    write({"b/add__Tensor/add__Tensor_implementation_v1.py": code, "b/bad/bad_implementation_1.py": "def bad_kernel_impl("})
+    write(
+        {
+            "b/add__Tensor/add__Tensor_implementation_v1.py": code,
+            "b/bad/bad_implementation_1.py": "def bad_kernel_impl(",
+        }
+    )
     made, bad = samples(outcomes("b"))
     scope: dict = {}
     exec(made.code, scope)

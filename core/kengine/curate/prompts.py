@@ -52,9 +52,7 @@ _written: dict[int, tuple[Task, dict[tuple[object, ...], str]]] = {}
 """Texts by task (a corpus has many samples of one) and by what else goes into them."""
 
 
-def _write(
-    task: Task, line: str, operator: str, target: object, backend: str, entry: str, reasoning: bool
-) -> str:
+def _write(task: Task, line: str, operator: str, target: object, backend: str, entry: str, reasoning: bool) -> str:
     language = dialect.find(backend).language or backend or "GPU"
     lines = [line, f"Write a {language} kernel for the operator `{operator}`.", ""]
     lines += ["Reference:", "```python", _BLOCK.sub("", task.source).strip(), "```", ""]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import re
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -350,21 +351,17 @@ def _follower() -> Follower | None:
     return _watch.follower if _watch is not None and _watch.depth else None
 
 
-_VENDOR = (
-    "cublas", "cudnn", "cufft", "cusolver", "cusparse", "cutlass", "hipblas", "rocblas", "miopen", "hipfft", "mkl",
-    "openblas", "onednn", "dnnl",
-)  # fmt: skip
+_VENDOR = re.compile(
+    rb"/([^/\n]*(?:cublas|cudnn|cufft|cusolver|cusparse|cutlass|hipblas|rocblas|miopen|hipfft|mkl|openblas|onednn|dnnl)"
+    rb"[^/\n]*)$",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 
 def _libraries() -> set[str]:
     """Vendor libraries that are mapped into this process."""
-    found = set()
     try:
-        with open("/proc/self/maps") as file:
-            for line in file:
-                name = line.rpartition("/")[2].strip()
-                if any(vendor in name.lower() for vendor in _VENDOR):
-                    found.add(name)
+        with open("/proc/self/maps", "rb") as file:
+            return {name.decode(errors="replace") for name in _VENDOR.findall(file.read())}
     except OSError:
-        pass
-    return found
+        return set()

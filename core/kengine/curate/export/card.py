@@ -110,11 +110,20 @@ def _front_matter(licenses: list[str], files: Mapping[tuple[str, str], str]) -> 
     by_format: dict[str, list[tuple[str, str]]] = {}
     for (format, split), path in files.items():
         by_format.setdefault(format, []).append((split, path))
+    kind = _kind(files)
     for format, paths in by_format.items():
+        if not paths[0][1].endswith(kind):
+            continue
         lines += [f"- config_name: {format}", "  data_files:"]
         for split, path in paths:
             lines += [f"  - split: {split}", f"    path: {path}"]
     return lines
+
+
+def _kind(files: Mapping[tuple[str, str], str]) -> str:
+    """The suffix that most formats have, `.jsonl` before others: `datasets` reads a folder with one reader for all."""
+    counts = Counter(suffix for _, suffix in {(format, path[path.rfind(".") :]) for (format, _), path in files.items()})
+    return max(counts, key=lambda suffix: (counts[suffix], suffix == ".jsonl"), default="")
 
 
 def _cell(text: str) -> str:

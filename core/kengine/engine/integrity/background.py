@@ -15,7 +15,7 @@ from kengine.model import Check
 if TYPE_CHECKING:
     from kengine.engine.executions import Execution
 
-WATCH_S = (0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64)
+WATCH_S = (0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64)
 """How long it is watched, again and again until it is found at rest: on a busy machine even a thread that is about to
 wait for its next request needs a while to get there."""
 BUSY = 0.3
