@@ -88,7 +88,7 @@ def test_lines_without_a_verdict_are_left_out_and_said(kengine, recorded) -> Non
     ("arguments", "part"),
     [
         (("--k", "4"), "k: 4, but task 'task' has 3 judged candidates"),
-        (("--p", "1"), "toy:cpu is an emulator"),
+        (("--p", "1"), "toy:cpu is an emulator, it never times: leave fast_p"),
         (("--speed",), "toy:cpu is an emulator"),
         (("--k", "0"), "'--k'"),
         (("--p", "-1"), "'--p'"),

@@ -36,6 +36,13 @@ def test_blocks_of_other_languages_do_not_count(tag: str) -> None:
     assert parse(fenced(KERNEL) + fenced("def not_python\n", tag)).code == KERNEL
 
 
+@pytest.mark.parametrize("tag", ["bash", "json"])
+def test_commands_and_data_alone_are_no_candidate(tag: str) -> None:
+    parsed = parse("Install it:\n" + fenced("pip install triton\n", tag))
+    assert (parsed.code, parsed.blocks, parsed.truncated) == ("", 1, False)
+    assert parse(fenced("x\n", tag) + "```python\ndef candidate(x):\n    retu").truncated
+
+
 def test_the_language_of_the_backend_goes_first() -> None:
     cuda = "__global__ void k() {}\n"
     text = fenced(cuda, "cuda") + fenced(KERNEL)

@@ -169,6 +169,15 @@ def test_other_settings_on_one_folder_are_refused(folder) -> None:
     assert run(folder, fresh=True).rows == len(expected()[0])
 
 
+def test_a_run_that_failed_before_its_first_row_binds_nobody(folder) -> None:
+    text = (folder / "curate.toml").read_text()
+    (folder / "curate.toml").write_text(text.replace('path = "rows.jsonl"', 'path = "row.jsonl"'))
+    with pytest.raises(UsageError, match="did you mean"):
+        run(folder)
+    (folder / "curate.toml").write_text(text)
+    assert run(folder).rows == len(expected()[0])
+
+
 def test_a_source_that_changed_half_way_is_refused(folder, monkeypatch) -> None:
     monkeypatch.setattr(pipeline, "COMMIT_ROWS", 8)
     curate_stages.CRASH_AT["count"] = 50

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pickle
 
 import pytest
-from kengine import InfraError, UsageError
+from kengine import InfraError, TaskError, UsageError
+from kengine.client.client import KengineWarning
 from kengine.integrations.grading import Grader, grader
 
 
@@ -24,6 +25,18 @@ def test_a_lost_sample_has_no_reward(toy, lost):
     assert "machine failed" in graded.feedback()
     with pytest.raises(InfraError, match="must not be given one: the judge died"):
         graded.require()
+
+
+@pytest.mark.parametrize(
+    "broken", ["def reference(x):\n    return x\n", "def reference(:\n"], ids=["no inputs", "no Python"]
+)
+def test_a_task_that_cannot_be_read(toy, broken):
+    with pytest.raises(TaskError):
+        grader(toy.given).grade([toy.right], [broken])
+    mask = grader({**toy.given, "broken_task": "mask"})
+    with pytest.warns(KengineWarning, match="its task is broken: task.py"):
+        graded = mask.grade([toy.wrong, toy.right, toy.right], [toy.task, broken, toy.task])
+    assert [g.status for g in graded] == ["wrong_result", "masked", "passed"] and graded[1].reward is None
 
 
 def test_it_travels(toy):

@@ -51,7 +51,7 @@ def test_what_is_wrong_is_said_without_the_answer(engine, name) -> None:
 def test_a_right_one(engine) -> None:
     verdict = engine.verify(toy_items.item(toy_items.GOOD))
     assert rewards.correctness(verdict) == 1.0 and rewards.autotriton(verdict) == 1.0
-    assert "Right on 7 cases." in rewards.write_feedback(verdict)
+    assert "Right on 8 cases." in rewards.write_feedback(verdict)
     with pytest.raises(UsageError, match="toy:cpu is an emulator"):
         rewards.kevin(verdict)
 

@@ -2,6 +2,7 @@
 
 import functools
 import pickle
+import re
 
 import pytest
 from kengine import rewards
@@ -27,6 +28,7 @@ def test_every_preset_is_exported_with_formula_and_source() -> None:
         function = getattr(rewards, name)
         assert name in rewards.__all__ and function.__doc__
         assert function.__module__ == HOME[name]
+        assert re.search(r"\n\n {8}\S", function.__doc__), f"{name}: no formula on lines of its own"
         if name not in ("correctness", "staged"):
             assert any(s in function.__doc__ for s in ("arXiv", "reward.py", "ource", "paper")), name
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 PYTHON = frozenset({"python", "py", "python3", "triton", "nki", "tilelang", "gluon"})
 NATIVE = frozenset({"cuda", "cu", "hip", "cpp", "c++", "c", "cc"})
+OTHER = frozenset({"bash", "sh", "shell", "zsh", "console", "json", "yaml", "toml", "xml", "html", "diff"})
+"""Tags of blocks that are no candidate, whatever else there is."""
 SUFFIXES = {"hip": ".hip"}
 """Suffixes of files by the tag of their fence, where the backend is not known; others are `.cu`."""
 
@@ -48,18 +50,20 @@ def parse(text: str, native: bool | None = None) -> Parsed:
     """Take a completion apart. native: prefer blocks of CUDA or HIP (True) or of Python (False); None takes either.
 
     The last complete block of the wanted language counts, and among these the last one that defines something, so that
-    an example of use after the kernel is not taken for it; without one, the last untagged, then any.
+    an example of use after the kernel is not taken for it; without one, the last untagged, then any but commands and
+    data.
     """
     found = _from_json(text)
     if found is not None:
         return found
     answer, reasoning, cut = split_thoughts(text)
     blocks, open_block = read_blocks(answer)
-    if blocks:
-        chosen = _choose(blocks, native)
+    fitting = [block for block in blocks if block.tag not in OTHER]
+    if fitting:
+        chosen = _choose(fitting, native)
         return Parsed(chosen.code, chosen.tag, reasoning, len(blocks), cut or open_block)
-    if cut or open_block:
-        return Parsed("", "", reasoning, 0, True)
+    if blocks or cut or open_block:
+        return Parsed("", "", reasoning, len(blocks), cut or open_block)
     code = answer.strip("\n")
     if _CODE_LINE.search(code) and _DEFINES.search(code):
         return Parsed(f"{code.rstrip()}\n", "", reasoning, 0, False, True)

@@ -83,6 +83,15 @@ class Store:
         with _disk(self.path):
             self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
+    def is_blank(self) -> bool:
+        """Whether no part of any input is committed."""
+        return self._db.execute("SELECT 1 FROM segments WHERE position > 0 OR done LIMIT 1").fetchone() is None
+
+    def clear_meta(self) -> None:
+        """Forget every value that was kept under a name."""
+        with _disk(self.path):
+            self._db.execute("DELETE FROM meta")
+
     def segment(self, n: int) -> Segment:
         """The n-th segment, created when it is not there."""
         with _disk(self.path):

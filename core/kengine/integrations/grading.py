@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from kengine import rewards, tasks
-from kengine.client.client import Client, shared
+from kengine.client.client import Client, KengineWarning, shared
 from kengine.client.settings import Settings
-from kengine.errors import InfraError, UsageError
+from kengine.errors import InfraError, TaskError, UsageError
 from kengine.integrations.columns import to_task
 from kengine.integrations.completion import Completion, read_code
 from kengine.model import Status, Verdict
@@ -93,23 +94,33 @@ class Grader:
 
     def grade(self, completions: Sequence[Completion], given: Sequence[Any]) -> list[Graded]:
         """Grade completions, each with what its task column holds."""
-        return self._reward(self.client.judge(self._items(completions, given)))
+        items = self._items(completions, given)
+        return self._reward(items, self.client.judge([item for item in items if item is not None]))
 
     async def grade_async(self, completions: Sequence[Completion], given: Sequence[Any]) -> list[Graded]:
         """The same, awaited."""
-        return self._reward(await self.client.judge_async(self._items(completions, given)))
+        items = self._items(completions, given)
+        return self._reward(items, await self.client.judge_async([item for item in items if item is not None]))
 
-    def _items(self, completions: Sequence[Completion], given: Sequence[Any]) -> list[Item]:
+    def _items(self, completions: Sequence[Completion], given: Sequence[Any]) -> list[Item | None]:
         if len(completions) != len(given):
             raise UsageError(f"{len(completions)} completions and {len(given)} tasks")
-        return [
-            tasks.pair(read_code(completion, self.name), to_task(value), self.name)
-            for completion, value in zip(completions, given)
-        ]
+        return [self._item(completion, value) for completion, value in zip(completions, given)]
 
-    def _reward(self, judged: Sequence[Judged]) -> list[Graded]:
-        function = self._function()
-        return [Graded(function(each), each) for each in judged]
+    def _item(self, completion: Completion, value: Any) -> Item | None:
+        """None for a task that cannot even be read, where broken ones are masked."""
+        try:
+            return tasks.pair(read_code(completion, self.name), to_task(value), self.name)
+        except TaskError as error:
+            if self.settings.broken_task != "mask":
+                raise
+            warnings.warn(f"a sample is masked, its task is broken: {error}", KengineWarning, stacklevel=2)
+            return None
+
+    def _reward(self, items: Sequence[Item | None], judged: Sequence[Judged]) -> list[Graded]:
+        function, verdicts = self._function(), iter(judged)
+        every = [None if item is None else next(verdicts) for item in items]
+        return [Graded(function(each), each) for each in every]
 
     def _function(self) -> RewardFunction:
         return rewards.find(self.reward, self.parameters)

@@ -2,7 +2,7 @@
 
 Phase `PHASE~pair` holds the inputs of PHASE with two elements in each other's places, so that shape, address, sum and
 nearly every sample are what they were; `~swapped` moves an eighth of them, where two make no difference to the answer;
-`~changed` has new values there, for answers that do not depend on order.
+`~changed` has new values there, for answers that do not depend on order; `~same` is PHASE once more.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from kengine.judge.session import Session
     from kengine.model import Case
 
-PAIR, SWAPPED, CHANGED = "~pair", "~swapped", "~changed"
+PAIR, SWAPPED, CHANGED, SAME = "~pair", "~swapped", "~changed", "~same"
 KEPT = 16
 """Elements at either end that stay, since a fingerprint of few elements looks there."""
 
 
 def base(phase: str) -> str | None:
     """The phase whose inputs a near one starts from; None for a phase of its own."""
-    for ending in (PAIR, SWAPPED, CHANGED):
+    for ending in (PAIR, SWAPPED, CHANGED, SAME):
         if phase.endswith(ending):
             return phase.removesuffix(ending)
     return None
@@ -54,6 +54,8 @@ def _differs(session: Session, case: Case, phase: str, other: str) -> bool:
 
 def alter(drawn: Drawn, other: Drawn, seed: int, phase: str) -> None:
     """Change the floating-point arguments of a draw in place at random places; `other` is another draw."""
+    if phase.endswith(SAME):
+        return
     chance = np.random.default_rng(seed)
     for array, fresh in zip(arrays(drawn.args), arrays(other.args)):
         size = int(np.prod(tuple(array.shape)))

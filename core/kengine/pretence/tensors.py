@@ -28,7 +28,14 @@ _POISON_BYTE, _POISON_INTEGER_BYTE = 0xFF, 0x7B
 
 def on_host(tensor: Any) -> bool:
     """Whether a tensor would be in host memory on a machine with a device."""
+    while _is_wrapped(tensor):
+        tensor = torch._C._functorch.get_unwrapped(tensor)
     return getattr(tensor.untyped_storage(), _HOST, False)
+
+
+def _is_wrapped(tensor: Any) -> bool:
+    """Whether this stands for another tensor inside `torch.vmap` and its like, and has no memory of its own."""
+    return bool(torch._C._functorch.is_functorch_wrapped_tensor(tensor))
 
 
 class Pretence(TorchFunctionMode):  # type: ignore[misc]
@@ -64,7 +71,7 @@ class Pretence(TorchFunctionMode):  # type: ignore[misc]
 
     def _settle(self, result: Any, name: str, wanted: Any, args: Any, kwargs: Any) -> None:
         """Decide where a new tensor is, and poison it if nothing has been written to it."""
-        if result.is_meta or result.layout != torch.strided:
+        if result.is_meta or result.layout != torch.strided or _is_wrapped(result):
             return
         operands = [a for a in _flatten((args, kwargs)) if isinstance(a, torch.Tensor)]
         shares = any(a.layout == torch.strided and _same_memory(a, result) for a in operands)
@@ -131,11 +138,14 @@ def _is_host(tensor: Any) -> bool:
 
 
 def _mark(tensor: Any, host: bool) -> None:
+    if _is_wrapped(tensor):
+        return
     setattr(tensor.untyped_storage(), _HOST, host)
 
 
 def _same_memory(a: Any, b: Any) -> bool:
-    return not a.is_meta and a.untyped_storage()._cdata == b.untyped_storage()._cdata
+    wrapped = _is_wrapped(a) or _is_wrapped(b)
+    return not a.is_meta and not wrapped and a.untyped_storage()._cdata == b.untyped_storage()._cdata
 
 
 def _fill(tensor: Any, poison: bool) -> None:

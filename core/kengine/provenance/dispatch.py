@@ -58,6 +58,10 @@ class Follower(TorchDispatchMode):  # type: ignore[misc]
             for each in unknown:
                 self.ledger.enter(each, flags, name)
             return
+        if name == "aten::_local_scalar_dense":
+            for each in read:
+                self.ledger.export(each, "data", part=True)
+            return
         shares = {p.start for p in written} <= {p.start for p in read} and not _writes(func._schema)
         if shares:
             return  # a view: nothing was computed, and the memory is known already

@@ -31,17 +31,21 @@ class KernelUse:
 
 @dataclass(frozen=True)
 class OutputOrigin:
-    """Where one returned array comes from: inputs, kernels, memory of unknown origin; and who wrote to it last."""
+    """Where one returned array comes from: inputs, kernels, memory of unknown origin; and who wrote to it last.
+
+    older: its memory was there before the call, and is not an input's.
+    """
 
     inputs: bool
     kernels: bool
     foreign: bool
     writer: str
+    older: bool = False
 
 
 @dataclass(frozen=True)
 class Facts:
-    """One call. exported_bytes: inputs' data handed to code that is not followed (lists, other libraries).
+    """One call. input_bytes: of all inputs. exported_bytes: of those whose data the candidate took as Python's numbers.
 
     addressed_bytes: inputs whose address the candidate asked for. foreign_bytes: data of unknown origin that kernels
     read or that was returned. unwritten_bytes: memory that kernels read and nobody has been seen to write. opaque:
@@ -53,6 +57,7 @@ class Facts:
     operators: tuple[OperatorUse, ...] = ()
     kernels: tuple[KernelUse, ...] = ()
     outputs: tuple[OutputOrigin, ...] = ()
+    input_bytes: int = 0
     exported_bytes: int = 0
     addressed_bytes: int = 0
     foreign_bytes: int = 0

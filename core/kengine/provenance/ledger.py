@@ -21,13 +21,17 @@ INPUT, PARAMETER, KERNEL, FOREIGN = 1, 2, 4, 8
 
 @dataclass
 class Block:
-    """Memory [start, end) and what is in it. `owner` keeps it from being given to somebody else meanwhile."""
+    """Memory [start, end) and what is in it. `owner` keeps it from being given to somebody else meanwhile.
+
+    older: it was first met as a kernel's argument, so that it was there before the call.
+    """
 
     start: int
     end: int
     flags: int
     writer: str
     owner: Any
+    older: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,7 @@ class Ledger:
     libraries: set[str] = field(default_factory=set)
     device_ns: dict[str, int] = field(default_factory=dict)
     left: dict[str, dict[int, int]] = field(default_factory=lambda: {"data": {}, "address": {}})
+    input_bytes: int = 0
     unwritten: dict[int, int] = field(default_factory=dict)
     foreign: set[int] = field(default_factory=set)
     foreign_bytes: int = 0
@@ -127,14 +132,19 @@ class Ledger:
                     # What a kernel writes may be what happened to lie there before.
                     written[piece.start, piece.end] = piece
             for piece in written.values():
+                unknown = self.find(piece.start) is None
                 self.enter(piece, (flags & ~FOREIGN) | KERNEL, name)
+                if unknown:
+                    self.blocks[piece.start].older = True
 
-    def export(self, piece: Piece, what: str) -> None:
-        """Note that `data` of an input, or its `address`, was handed to code that is not followed."""
+    def export(self, piece: Piece, what: str, part: bool = False) -> None:
+        """Note that `data` of an input, or its `address`, was handed to code that is not followed; parts add up."""
         with self.lock:
             block = self.find(piece.start)
             if block is not None and block.flags & INPUT:
-                self.left[what].setdefault(block.start, piece.nbytes)
+                had = self.left[what].get(block.start, 0)
+                size = block.end - block.start
+                self.left[what][block.start] = min(size, had + piece.nbytes if part else max(had, piece.nbytes))
 
     def _note_foreign(self, pieces: Iterable[Piece]) -> None:
         for piece in pieces:
@@ -152,8 +162,9 @@ class Ledger:
                 block = self.find(piece.start)
                 flags = FOREIGN if block is None else block.flags
                 writer = "" if block is None else block.writer
+                older = block is None or block.older
                 origins.append(
-                    OutputOrigin(bool(flags & INPUT), bool(flags & KERNEL), bool(flags & FOREIGN), writer[:200])
+                    OutputOrigin(bool(flags & INPUT), bool(flags & KERNEL), bool(flags & FOREIGN), writer[:200], older)
                 )
             self._note_foreign(returned)
             ranked = sorted(self.uses.items(), key=lambda item: -item[1][1])
@@ -161,6 +172,7 @@ class Ledger:
                 tuple(OperatorUse(name[:200], find_kind(name), n, size) for name, (n, size) in ranked[:200]),
                 tuple(KernelUse(name[:200], n, size) for name, (n, size) in list(self.kernels.items())[:200]),
                 tuple(origins[:200]),
+                self.input_bytes,
                 sum(self.left["data"].values()),
                 sum(self.left["address"].values()),
                 self.foreign_bytes,

@@ -9,9 +9,11 @@ from kengine.rewards.outcome import Judged, read, require_number
 
 
 def correctness(judged: Judged, *, compiled: float = 0.0, allow_self_referenced: bool = False) -> float | None:
-    """Reward 1 for a correct candidate, `compiled` for one that compiles and is wrong, 0 for the rest.
+    """Reward a correct candidate alone, or something for one that compiles and is wrong:
 
-    Has no speed term, hence works on emulators. Raises UsageError, see `outcome.read`.
+        k + compiled * c * (1 - k)
+
+    c: compiles, k: correct; kengine's own. Has no speed term, hence works on emulators. Raises UsageError, see `outcome.read`.
     """
     require_number("compiled", compiled)
     outcome = read(judged, allow_self_referenced=allow_self_referenced)

@@ -71,7 +71,8 @@ def read(
     if judged.self_referenced and not allow_self_referenced:
         raise UsageError(
             "this verdict is self-referenced: reference and candidate came in one file, so a wrong reference would "
-            "earn a reward. Judge against a task of your own, or pass allow_self_referenced=True"
+            "earn a reward. Judge against a task of your own, or pass allow_self_referenced=True (at a terminal "
+            "--allow-self-referenced)"
         )
     stages = judged.stages
     honest = status not in _DISHONEST and _held(stages.integrity)

@@ -48,6 +48,11 @@ def score(
     targets = sorted({str(v.target) for v in verdicts})
     if len(targets) != 1:
         raise UsageError(f"want verdicts on one target, got {', '.join(targets) or 'none'}: score each on its own")
+    if speed and any(v.emulated for v in verdicts):
+        raise UsageError(
+            f"{targets[0]} is an emulator, it never times: leave fast_p and the other speed metrics out, or judge on a "
+            "device"
+        )
     groups: dict[str, list[Verdict]] = {}
     left_out = 0
     for verdict in verdicts:

@@ -62,7 +62,9 @@ def watching(bundle: Bundle, on_device: bool) -> Iterator[Callable[[Any], Facts]
     watch = _watch = _Watch(on_device)
     for region in bundle.regions:
         piece = Piece(region.start, region.end, region.end - region.start, bundle)
-        watch.ledger.enter(piece, INPUT if region.label.startswith("arg ") else PARAMETER, region.label)
+        is_input = region.label.startswith("arg ")
+        watch.ledger.enter(piece, INPUT if is_input else PARAMETER, region.label)
+        watch.ledger.input_bytes += piece.nbytes if is_input else 0
     if bundle.arena.nbytes:
         for array in bundle.inputs.destination:
             for each in _pieces(array):
@@ -295,7 +297,7 @@ def _tensor_exports(watch: _Watch) -> Iterator[None]:
                 delattr(kind, name)
 
 
-_WAYS_OUT = {"numpy": "data", "tolist": "data", "__array__": "data", "__dlpack__": "data", "data_ptr": "address"}
+_WAYS_OUT = {"numpy": "data", "tolist": "data", "__dlpack__": "address", "data_ptr": "address"}
 _TRUSTED = ("kengine", "triton", "cupy", "torch", "nki", "neuronxcc")
 
 

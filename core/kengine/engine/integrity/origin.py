@@ -22,6 +22,8 @@ HEAVY_SHARE = 0.25
 OPERATORS = 0.6
 """Share of all the work seen that may be operators' where the reference uses other kinds of them."""
 RETURNED = 0.25
+EXPORTED = 0.5
+"""Share of the inputs that a wrapper may read as Python's numbers: lengths and scales, not the data."""
 LIBRARY_TIME = 0.25
 LIBRARY_KERNELS = re.compile(
     r"cublas|cutlass|cudnn|ampere_|volta_|turing_|hopper_|sm\d+_xmma|xmma_|Cijk_|gemm_kernel|miopen|implicit_convolve|cufft|"
@@ -103,6 +105,8 @@ def _elsewhere(facts: Facts) -> str:
     if facts.exported_bytes and (apart or unknown >= RETURNED * facts.exported_bytes):
         into = "was returned" if any(origin.foreign for origin in facts.outputs) else "went into its kernels"
         return f"inputs were read on the host, and data of unknown origin {into}: the host computes it"
+    if facts.input_bytes and facts.exported_bytes >= EXPORTED * facts.input_bytes:
+        return f"{facts.exported_bytes / facts.input_bytes:.0%} of its inputs were read on the host, number by number"
     if facts.addressed_bytes and facts.unwritten_bytes >= RETURNED * facts.addressed_bytes:
         return "inputs were read by their addresses, and its kernels read memory that no kernel or operator has written"
     if apart and len(apart) == len(facts.outputs):

@@ -11,6 +11,18 @@
 #define __HIP_PLATFORM_HCC__ 1
 #define __HIP_DEVICE_COMPILE__ 1
 #define USE_ROCM 1
+// What only a compile for the chip defines: code behind it is what the chip would run.
+#define __AMDGCN__ 1
+#define __AMDGPU__ 1
+#define __AMDGCN_WAVEFRONT_SIZE__ SIMT_LANES
+#define __AMDGCN_WAVEFRONT_SIZE SIMT_LANES
+#if SIMT_LANES == 64
+#define __GFX9__ 1
+#define __gfx942__ 1
+#else
+#define __GFX11__ 1
+#define __gfx1100__ 1
+#endif
 #else
 #define __CUDACC__ 1
 #define __CUDA_ARCH__ 900
