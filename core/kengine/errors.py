@@ -82,6 +82,10 @@ class InfraError(KengineError):
     exit_code = 5
 
 
+class DeadlineExceeded(InfraError):
+    """No verdict within the time that the caller gave; nothing is said about the candidate."""
+
+
 class WorkerLost(InfraError):
     """A judge or a zygote died or stopped answering."""
 

@@ -57,7 +57,7 @@ def test_a_forgotten_pipe_is_closed_although_somebody_still_holds_the_other_end(
     before = len(os.listdir("/proc/self/fd"))
     drain = Drain()
     try:
-        read, write, output = drain.pipe()
+        _, write, output = drain.pipe()
         os.write(write, b"last words")
         drain.forget(output)
         assert wait_for(lambda: output.total == 10)

@@ -6,7 +6,8 @@ import socket
 import threading
 
 import pytest
-from toy_items import GOOD, candidate
+from kengine import Engine, Limits, Plan
+from toy_items import GOOD, candidate, item
 
 LIE = """
 import json, os, socket, struct
@@ -254,3 +255,11 @@ def test_an_answer_computed_without_the_kernel_is_a_sham(verdict_of):
 def test_the_sandbox_says_what_is_in_force(verdict_of):
     verdict = verdict_of(GOOD)
     assert len(verdict.environment.sandbox) >= 3
+
+
+def test_a_candidate_that_is_slow_again_and_again_has_one_limit_for_everything():
+    limits = Limits(wall_s=3.0)
+    with Engine(target="toy:cpu", plan=Plan(launch_timeout_s=2.0, limits=limits, ignore=("KE",)), workers=1) as engine:
+        verdict = engine.verify(item(candidate("import time\ntime.sleep(0.8)")))
+    assert verdict.status == "timed_out"
+    assert "the 3 s that a candidate has in all" in verdict.message

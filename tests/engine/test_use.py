@@ -137,3 +137,17 @@ def test_unknown_things_are_named():
 def test_a_verdict_that_is_read_back_equals_the_one_that_was_written(engine):
     verdict = engine.verify(item(GOOD))
     assert codec.loads(codec.dumps(verdict), kengine.Verdict) == verdict
+
+
+def test_work_that_nobody_waits_for_any_longer_is_given_up(engine):
+    import time
+    from dataclasses import replace
+
+    from kengine.errors import DeadlineExceeded
+
+    slow = candidate("import time\ntime.sleep(9)")
+    begun = time.monotonic()
+    with pytest.raises(DeadlineExceeded, match="caller's time ended"):
+        engine.verify(replace(item(slow), within_s=1.0))
+    assert time.monotonic() - begun < 6
+    assert engine.verify(replace(item(GOOD), within_s=60.0)).passed

@@ -41,8 +41,9 @@ EXPECTED = [
         "lost": {
             "compile_failed": 3,
             "wrong_result": 3,
-            "lint_rejected": 2,
             "launch_failed": 1,
+            "lint_rejected": 1,
+            "sham": 1,
             "shape_specialised": 1,
         },
     },
@@ -70,7 +71,7 @@ CLUSTERS = {
 LOST = {
     "triton6": "wrong_result",
     "triton7": "wrong_result",
-    "triton8": "lint_rejected",
+    "triton8": "sham",
     "triton9": "lint_rejected",
     "triton10": "compile_failed",
     "triton11": "truncated",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kengine.client.client import Client, shared
     from kengine.client.settings import Settings
-    from kengine.server.protocol import DeadlineExceeded
+    from kengine.errors import DeadlineExceeded
 
 _HOME = {
     "Client": "kengine.client.client",

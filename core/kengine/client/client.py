@@ -15,9 +15,9 @@ from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
 from kengine.client.settings import Settings
-from kengine.errors import InfraError, TaskError, WorkerLost
+from kengine.errors import DeadlineExceeded, InfraError, TaskError, WorkerLost
 from kengine.rewards.outcome import Judged
-from kengine.server.protocol import Answer, DeadlineExceeded, Draining, Request, to_exception
+from kengine.server.protocol import Answer, Draining, Request, to_exception
 from kengine.tasks.item import Item
 
 T = TypeVar("T")
@@ -102,9 +102,7 @@ class Client:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
                 self._opening = None
-                self._thread = threading.Thread(
-                    target=_run, args=(self._loop,), name="kengine-client", daemon=True
-                )
+                self._thread = threading.Thread(target=_run, args=(self._loop,), name="kengine-client", daemon=True)
                 self._thread.start()
             return asyncio.run_coroutine_threadsafe(work, self._loop)
 

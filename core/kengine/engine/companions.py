@@ -65,7 +65,7 @@ class Companions:
     def _compile(self, n: int, job: Job, crew: Crew, judge: Judge, task: OpenTask, info: TargetInfo) -> None:
         try:
             with crew.runner(info, job.backend.module) as runner:
-                self._runners[n] = runner
+                self._runners[n], runner.until = runner, job.until
                 try:
                     self._results[n] = Execution(job, judge, task, runner, Device()).compile(info.target)
                 except CandidateFault as fault:

@@ -7,6 +7,7 @@ import json
 import os
 import secrets
 import threading
+import time
 import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -21,7 +22,7 @@ from kengine.engine.crew import Crew
 from kengine.engine.device import Device
 from kengine.engine.job import Job
 from kengine.engine.store import Store
-from kengine.errors import InfraError, TargetUnavailable, UsageError
+from kengine.errors import DeadlineExceeded, InfraError, TargetUnavailable, UsageError
 from kengine.model import Capability, TargetInfo, Verdict
 
 if TYPE_CHECKING:
@@ -146,6 +147,8 @@ class Engine:
             try:
                 verdict = self._judge(item)
                 break
+            except DeadlineExceeded:
+                raise
             except InfraError:
                 if attempt == _ATTEMPTS - 1:
                     raise
@@ -165,7 +168,10 @@ class Engine:
                 f"task {item.task.name} needs a device ({wanted}), and {self.info.target} works on {self.info.device}; "
                 f'choose a target with such a device, or take device = "{wanted}" out of the task\'s block'
             )
-        return Job(item.candidate, item.task, self.info, self.backend, self.plan, self.salt, self.compile_for)
+        until = None if item.within_s is None else time.monotonic() + item.within_s
+        return Job(
+            item.candidate, item.task, self.info, self.backend, self.plan, self.salt, self.compile_for, until=until
+        )
 
     def _key(self, item: Item) -> str:
         plan = json.dumps(self.plan.to_json(), sort_keys=True)

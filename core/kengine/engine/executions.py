@@ -143,8 +143,7 @@ class Execution:
             wire.close_all(fds)
         self._count(reply, begun, len(cases))
         launches = reply.get("launches")
-        counted = isinstance(launches, list) and all(type(n) is int for n in launches)
-        if not counted or len(launches) != len(cases):
+        if not isinstance(launches, list) or [type(n) for n in launches] != [int] * len(cases):
             raise CandidateFault("tampered", "the result channel carried no number of launches for each call")
         self.launches = launches
         followed = reply.get("facts")

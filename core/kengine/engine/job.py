@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class Job:
-    """The state of one candidate's run; stages write to it in turn and none goes back."""
+    """The state of one candidate's run; stages write to it in turn and none goes back.
+
+    until: moment of `time.monotonic` at which the caller stops waiting.
+    """
 
     candidate: Candidate
     task: Task
@@ -48,6 +51,7 @@ class Job:
     digests: dict[str, str] = field(default_factory=dict)
     faults: list[tuple[str, CandidateFault]] = field(default_factory=list)
     artifact: Artifact | None = None
+    until: float | None = None
 
     @property
     def view(self) -> TaskView:

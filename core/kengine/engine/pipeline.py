@@ -113,7 +113,7 @@ def _execution(job: Job, crew: Crew, judge: Judge, task: OpenTask, device: Devic
     with ExitStack() as stack:
         with job.stage("runner"):
             runner = stack.enter_context(crew.runner(job.info, job.backend.module))
-        job.sandbox = runner.sandbox
+        job.sandbox, runner.until = runner.sandbox, job.until
         try:
             yield Execution(job, judge, task, runner, device)
         finally:

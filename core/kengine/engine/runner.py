@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from kengine import wire
-from kengine.errors import CandidateFault, InfraError, WorkerLost
+from kengine.errors import CandidateFault, DeadlineExceeded, InfraError, WorkerLost
 from kengine.model import Status
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ class Runner:
         self.sandbox: tuple[str, ...] = ()
         self._wall_s = float((limits or {}).get("wall_s") or 0.0)
         self._deadline: float | None = None
+        self.until: float | None = None
         self._zygote = zygote
         self._drain = drain
         self._ended: str | None = None
@@ -86,6 +87,8 @@ class Runner:
             reply, extra = wire.receive(self.sock, time.monotonic() + timeout_s)
         except wire.WireTimeout:
             self.kill()
+            if self.until is not None and time.monotonic() >= self.until:
+                raise DeadlineExceeded(f"the caller's time ended during '{op}'") from None
             limit = f"the {self._wall_s:g} s that a candidate has in all" if whole else f"{timeout_s:g} s"
             raise CandidateFault("timed_out", f"no answer to '{op}' within {limit}") from None
         except wire.WireClosed:
@@ -103,9 +106,11 @@ class Runner:
 
     def _remaining(self, timeout_s: float) -> tuple[float, bool]:
         """Seconds that a request has, and whether the limit of the whole says so; it begins with the first one."""
+        now = time.monotonic()
+        if self.until is not None:
+            timeout_s = min(timeout_s, max(self.until - now, 0.001))
         if not self._wall_s:
             return timeout_s, False
-        now = time.monotonic()
         if self._deadline is None:
             self._deadline = now + self._wall_s
         left = max(self._deadline - now, 0.001)

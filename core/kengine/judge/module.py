@@ -101,6 +101,11 @@ class TaskModule:
             extra = "pip install 'kernel-engine[triton]'" if error.name == "torch" else f"install {error.name}"
             fix = f"{extra}, or write the task without it"
         text = " ".join(str(error).split())[:400]
+        if "CUDA enabled" in text or "NVIDIA driver" in text or "No CUDA GPUs" in text or "No HIP GPUs" in text:
+            fix = (
+                "it asks for a GPU itself: make its arrays on the device that it is given, or write "
+                'device = "cuda" in its block, so that it is judged on machines with one only'
+            )
         return f"task {self.task.name!r} ({where}): {what}: {type(error).__name__}: {text}; {fix}"
 
     def line_of(self, error: BaseException) -> int:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import functools
+import os
+import sys
+import sysconfig
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -37,8 +40,15 @@ def pause(step: int) -> None:
     _paused += step
 
 
-class WatchedArray(np.ndarray):  # type: ignore[type-arg]
+class WatchedArray(np.ndarray):
     """An array whose operations are noted; what they give is watched too. Same memory, same values."""
+
+    # Libraries that take arrays ask where their class comes from.
+    __module__ = "numpy"
+
+    def __reduce__(self) -> Any:
+        """Pickled as the array that it is."""
+        return self.view(np.ndarray).__reduce__()
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
@@ -105,10 +115,19 @@ class WatchedArray(np.ndarray):  # type: ignore[type-arg]
                     _ledger.operation("copy", [theirs], [own])
 
 
+@functools.lru_cache(maxsize=4096)
+def _is_library(path: str) -> bool:
+    """Whether a file is an installed library's or Python's own: what these do inside is not their caller's work."""
+    return path.startswith(_LIBRARIES)
+
+
+_LIBRARIES = tuple({sysconfig.get_path(name) + os.sep for name in ("purelib", "platlib", "stdlib", "platstdlib")})
+
+
 def _watching(inner: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(inner)
     def make(*args: Any, **kwargs: Any) -> Any:
-        if _ledger is None or _paused:
+        if _ledger is None or _paused or _is_library(sys._getframe(1).f_code.co_filename):
             return inner(*args, **kwargs)
         result = inner(*_bare(args), **_bare(kwargs))
         if type(result) is not np.ndarray:
@@ -191,6 +210,10 @@ def _arrays(value: Any) -> Iterator[Any]:
             yield from _arrays(item)
 
 
+# numpy 2 has moved it.
+_byte_bounds: Any = getattr(getattr(np.lib, "array_utils", np), "byte_bounds")  # noqa: B009
+
+
 def pieces(value: Any) -> Iterator[Piece]:
     """Where the arrays in a value lie: the whole block that each is a view of."""
     for array in _arrays(value):
@@ -199,5 +222,5 @@ def pieces(value: Any) -> Iterator[Piece]:
         root = array
         while isinstance(root.base, np.ndarray):
             root = root.base
-        low, high = np.lib.array_utils.byte_bounds(root) if hasattr(np.lib, "array_utils") else np.byte_bounds(root)
+        low, high = _byte_bounds(root)
         yield Piece(int(low), int(high), int(array.nbytes), root)

@@ -13,7 +13,8 @@ def correctness(judged: Judged, *, compiled: float = 0.0, allow_self_referenced:
 
         k + compiled * c * (1 - k)
 
-    c: compiles, k: correct; kengine's own. Has no speed term, hence works on emulators. Raises UsageError, see `outcome.read`.
+    c: compiles, k: correct; kengine's own. Has no speed term, hence works on emulators. Raises UsageError,
+    see `outcome.read`.
     """
     require_number("compiled", compiled)
     outcome = read(judged, allow_self_referenced=allow_self_referenced)

@@ -14,8 +14,13 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Protocol, Union
 
-from kengine.errors import KengineError, UsageError
-from kengine.server.protocol import Answer, DeadlineExceeded, Draining, Request, failure
+from kengine.errors import DeadlineExceeded, KengineError, UsageError
+from kengine.server.protocol import (
+    Answer,
+    Draining,
+    Request,
+    failure,
+)
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -224,7 +229,8 @@ class Desk:
                 self._queued -= 1
                 self._running += 1
             try:
-                answer = Answer(job.request.id, engine.verify(item))
+                left = max(job.deadline - time.monotonic(), 0.001)
+                answer = Answer(job.request.id, engine.verify(replace(item, within_s=left)))
             except BaseException as error:
                 answer = failure(job.request.id, error)
             self._settle(job, answer)

@@ -10,6 +10,7 @@ from typing import Literal
 from kengine import codec
 from kengine.config import Plan
 from kengine.errors import (
+    DeadlineExceeded,
     DeviceLost,
     InfraError,
     KengineError,
@@ -21,10 +22,6 @@ from kengine.errors import (
 )
 from kengine.model import Candidate, Target, Task, Verdict
 from kengine.tasks.item import Item
-
-
-class DeadlineExceeded(InfraError):
-    """No verdict within the time that the caller gave; nothing is said about the candidate."""
 
 
 class Draining(InfraError):

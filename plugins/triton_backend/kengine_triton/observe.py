@@ -216,7 +216,6 @@ def _refuse_host_tensors(names: list[str], args: tuple[Any, ...], kwargs: dict[s
     if not _pretending:
         return
     import torch
-
     from kengine.pretence.tensors import on_host
 
     for name, value in [*zip(names, args), *kwargs.items()]:
