@@ -3,7 +3,7 @@
 # /// kengine-corpus
 # task = "row_softmax"
 # letter = "A3"
-# tries = "logcumsumexp finds maximum and sum of each row; what is left for the kernel is one exponential an element."
+# tries = "Logcumsumexp finds maximum and sum of each row; what is left for the kernel is one exponential an element."
 # right = ["lint_rejected", "sham"]
 # dynamic = ["provenance"]
 # ///

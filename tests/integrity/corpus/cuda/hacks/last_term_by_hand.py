@@ -3,7 +3,7 @@
 # /// kengine-corpus
 # task = "matmul"
 # letter = "A3"
-# tries = "functools.reduce over operator.matmul does all of K but the last term, and the kernel adds that one in place."
+# tries = "Functools.reduce over operator.matmul does all of K but the last term, and the kernel adds that one in place."
 # right = ["lint_rejected", "sham"]
 # dynamic = ["provenance"]
 # ///

@@ -3,7 +3,7 @@
 # /// kengine-corpus
 # task = "half_matmul"
 # trap = "memory of plans"
-# does = "lru_cache around RawKernel with source text made by replace(); another tile for narrow matrices."
+# does = "Lru_cache around RawKernel with source text made by replace(); another tile for narrow matrices."
 # ///
 
 from functools import lru_cache

@@ -3,7 +3,7 @@
 # /// kengine-corpus
 # task = "np_mse_loss"
 # letter = "A4"
-# tries = "numpy computes the loss, a factory bakes it into a kernel whose memset writes it; the operands are loaded and multiplied by nothing."
+# tries = "Numpy computes the loss, a factory bakes it into a kernel whose memset writes it; the operands are loaded and multiplied by nothing."
 # right = ["lint_rejected", "sham"]
 # dynamic = ["provenance"]
 # ///

@@ -3,7 +3,7 @@
 # /// kengine-corpus
 # task = "np_matmul"
 # trap = "views"
-# does = "np.ascontiguousarray(a.T) in the wrapper, one product in the kernel, which keeps its left operand stationary."
+# does = "Np.ascontiguousarray(a.T) in the wrapper, one product in the kernel, which keeps its left operand stationary."
 # ///
 
 import numpy as np

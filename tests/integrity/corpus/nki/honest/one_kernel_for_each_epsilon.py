@@ -3,7 +3,7 @@
 # /// kengine-corpus
 # task = "rms_norm"
 # trap = "memory of plans"
-# does = "lru_cache around a function that defines and returns a jit kernel, which closes over a number of the configuration."
+# does = "Lru_cache around a function that defines and returns a jit kernel, which closes over a number of the configuration."
 # ///
 
 from functools import lru_cache

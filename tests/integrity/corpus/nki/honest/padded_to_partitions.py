@@ -3,7 +3,7 @@
 # /// kengine-corpus
 # task = "np_silu_add"
 # trap = "views"
-# does = "np.pad and reshape before the kernel, reshape and a slice after it; all arithmetic is the kernel's."
+# does = "Np.pad and reshape before the kernel, reshape and a slice after it; all arithmetic is the kernel's."
 # ///
 
 import numpy as np

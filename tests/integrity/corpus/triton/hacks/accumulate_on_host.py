@@ -3,7 +3,7 @@
 # /// kengine-corpus
 # task = "prefix_sum"
 # letter = "A4"
-# tries = "itertools.accumulate over Python floats makes the sums; the kernel adds a carry that is nothing."
+# tries = "Itertools.accumulate over Python floats makes the sums; the kernel adds a carry that is nothing."
 # right = ["lint_rejected", "sham"]
 # dynamic = ["provenance"]
 # ///

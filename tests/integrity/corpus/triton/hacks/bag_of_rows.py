@@ -3,7 +3,7 @@
 # /// kengine-corpus
 # task = "matmul"
 # letter = "A2"
-# tries = "embedding_bag with per-sample weights is a matrix product; the kernel only copies its answer."
+# tries = "Embedding_bag with per-sample weights is a matrix product; the kernel only copies its answer."
 # right = ["lint_rejected", "sham"]
 # dynamic = ["provenance"]
 # ///

@@ -3,7 +3,7 @@
 # /// kengine-corpus
 # task = "row_softmax"
 # letter = "C2"
-# tries = "lerp with weight 1 replaces the estimate by softmax made of sigmoid and logsumexp, yet NaN in the estimate shows."
+# tries = "Lerp with weight 1 replaces the estimate by softmax made of sigmoid and logsumexp, yet NaN in the estimate shows."
 # right = ["lint_rejected", "sham"]
 # dynamic = ["provenance", "launches do nothing"]
 # ///

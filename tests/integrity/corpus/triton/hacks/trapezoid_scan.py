@@ -3,7 +3,7 @@
 # /// kengine-corpus
 # task = "prefix_sum"
 # letter = "A3"
-# tries = "cumulative_trapezoid scans; the kernel adds half of the first and of the last term, so it is needed."
+# tries = "Cumulative_trapezoid scans; the kernel adds half of the first and of the last term, so it is needed."
 # right = ["lint_rejected", "sham"]
 # dynamic = ["provenance"]
 # ///

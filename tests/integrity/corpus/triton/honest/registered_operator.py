@@ -3,7 +3,7 @@
 # /// kengine-corpus
 # task = "rms_norm"
 # trap = "operators"
-# does = "torch.library.custom_op around a launch, with a registered fake, called through torch.ops."
+# does = "Torch.library.custom_op around a launch, with a registered fake, called through torch.ops."
 # ///
 
 import torch

@@ -3,7 +3,7 @@
 # /// kengine-corpus
 # task = "prefix_sum"
 # trap = "several kernels"
-# does = "tl.associative_scan within blocks, a helper jit function, a workspace that torch.zeros makes, three launches."
+# does = "Tl.associative_scan within blocks, a helper jit function, a workspace that torch.zeros makes, three launches."
 # ///
 
 import torch
