@@ -151,3 +151,13 @@ def test_work_that_nobody_waits_for_any_longer_is_given_up(engine):
         engine.verify(replace(item(slow), within_s=1.0))
     assert time.monotonic() - begun < 6
     assert engine.verify(replace(item(GOOD), within_s=60.0)).passed
+
+
+def test_every_hook_call_is_printed_when_asked_for_also_those_of_a_runner(monkeypatch, capfd):
+    monkeypatch.setenv("KENGINE_TRACE", "1")
+    assert kengine.verify(GOOD, TASK, target="toy:cpu", plan=Plan(cases=2)).passed
+    lines = [line for line in capfd.readouterr().err.splitlines() if line.startswith("kengine trace: ")]
+    for hook, where in (("kengine_targets", ""), ("kengine_warm", "in runner"), ("kengine_compile", "in runner"),
+                        ("kengine_launch", "in runner")):  # fmt: skip
+        found = [line for line in lines if f" {hook} " in line]
+        assert found and all(" ms by toy (kernel-engine " in line and where in line for line in found), lines

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from kengine import wire
 from kengine.errors import CandidateFault, DeadlineExceeded, InfraError, WorkerLost
 from kengine.model import Status
+from kengine.plugins import trace
 
 if TYPE_CHECKING:
     from kengine.engine.drain import Drain
@@ -75,6 +76,7 @@ class Runner:
             self.kill()
             raise WorkerLost(f"a runner could not get ready: {message.get('message', message)}")
         self.sandbox = tuple(str(m) for m in message.get("sandbox", ()))
+        trace.show(message.get("hooks"), f"runner {self.pid}")
 
     def request(self, op: str, body: dict[str, Any], timeout_s: float, fds: tuple[int, ...] = ()) -> dict[str, Any]:
         """Ask for one thing. Raises CandidateFault for everything that goes wrong in the runner, WorkerLost when the
@@ -97,6 +99,7 @@ class Runner:
             self.kill()
             raise CandidateFault("tampered", f"the result channel carried garbage during '{op}': {error}") from None
         wire.close_all(extra)
+        trace.show(reply.get("hooks"), f"runner {self.pid}")
         if reply.get("n") != nonce or not isinstance(reply.get("ok"), bool):
             self.kill()
             raise CandidateFault("tampered", f"the result channel carried an unasked-for answer during '{op}'")

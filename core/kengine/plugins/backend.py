@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pluggy
 
-from kengine import codec
+from kengine import __version__, codec
 from kengine.errors import (
     BackendNotFound,
     CandidateFault,
@@ -74,7 +74,8 @@ def load(name: str) -> Backend:
 
 def attach(name: str, module: str) -> Backend:
     """Load a backend from its module without looking anything up: no discovery, no packs. Raises as `load` does."""
-    plugin = Installed(_CORE if module.startswith("kengine") else module.partition(".")[0], name, module, "")
+    ours = module.startswith("kengine")
+    plugin = Installed(_CORE if ours else module.partition(".")[0], name, module, __version__ if ours else "")
     return Backend(plugin, inspection.import_plugin(plugin))
 
 

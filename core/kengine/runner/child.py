@@ -17,6 +17,7 @@ from typing import Any
 from kengine import codec, wire
 from kengine.errors import CandidateFault, KengineError, PluginError, TargetUnavailable, UsageError
 from kengine.model import Artifact, Candidate, CaseView, Launch, Mode, Target, TaskView, TimingPlan
+from kengine.plugins import trace
 from kengine.plugins.backend import Backend, attach
 from kengine.plugins.hooks import Outputs
 from kengine.runner import arena, deadline, entry, environment, faults, results, source, state, tensors, watch
@@ -31,6 +32,8 @@ def prepare(module: str | None, target: str) -> None:
     global _backend, _target
     tensors.prepare()
     _target = Target.parse(target)
+    if trace.wanted():
+        trace.keep()
     if module:
         _backend = attach(_target.backend, module)
         _backend.warm(_target)
@@ -56,7 +59,7 @@ def main(channel: int, measures: tuple[str, ...], *, holder: str, workdir: str, 
             wire.send(sock, {"op": "failed", "message": f"{type(error).__name__}: {faults.text_of(error)}"})
             return
         server = Server(sock, _backend, Path(workdir), limits)
-        wire.send(sock, {"op": "ready", "sandbox": list(measures), "holder": holder})
+        wire.send(sock, {"op": "ready", "sandbox": list(measures), "holder": holder, "hooks": trace.take()})
         server.serve()
 
 
@@ -109,6 +112,8 @@ class Server:
                 reply = {"n": nonce, "ok": False, "fault": _write_fault(error, str(op))}
             finally:
                 close_all(fds)
+            if lines := trace.take():
+                reply["hooks"] = lines
             _flush()
             try:
                 send(self.sock, reply)
