@@ -113,7 +113,7 @@ def test_json_is_one_object_a_line_and_nothing_else(kengine, add, subtract, tmp_
 
 def test_what_a_candidate_prints_stays_in_its_record(kengine, add) -> None:
     add.write_text(add.read_text() + "\nprint('from the top level')\nimport os; os.write(1, b'from a descriptor\\n')\n")
-    result = kengine("verify", "--backend", "toy", "--json", add)
+    result = kengine("verify", "--backend", "toy", "--json", "--ignore", "KE108", add)
     assert result.code == 0, result.out
     assert len(result.out.splitlines()) == 1
     verdict = codec.loads(result.out, Verdict)

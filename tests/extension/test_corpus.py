@@ -32,7 +32,7 @@ def test_the_corpora_are_sixty_candidates_each() -> None:
     assert (len(FIRST), len(SECOND), len({*FIRST, *SECOND})) == (60, 60, 120)
     operators = {first_references.operator_of(candidate) for candidate in FIRST}
     assert len(operators) == 30
-    assert not any(name.startswith(f"{operator}_") for name in SECOND for operator in operators - {"layer_norm", "softmax"})
+    assert not any(name.startswith(f"{operator}_") for name in SECOND for operator in operators - {"layer_norm", "softmax", "bmm", "matmul"})
 
 
 @pytest.mark.parametrize("name", [*FIRST, *(SECOND if WHOLE else SECOND[::3])])
@@ -50,4 +50,6 @@ def _assert_right(name: str) -> None:
     found = run(name)
     assert found.actual.dtype == found.expected.dtype
     torch.testing.assert_close(found.actual, found.expected, rtol=found.tolerance, atol=found.tolerance)
-    assert found.extensions and all(extension.path == "light" for extension in found.extensions)
+    # A library of operators is no module that the candidate could hold.
+    assert found.extensions or name == "embedding_torch_library"
+    assert all(extension.path == "light" for extension in found.extensions)

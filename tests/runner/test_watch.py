@@ -232,3 +232,27 @@ def test_the_classes_are_as_before():
     before = {name: getattr(torch.Tensor, name) for name in ("numpy", "tolist", "__array__")}
     follow(lambda x: x.numpy(), X)
     assert {name: getattr(torch.Tensor, name) for name in before} == before
+
+
+def test_what_is_assigned_into_an_array_is_what_it_holds():
+    def run(x):
+        padded = np.zeros((80, 80), np.float32)
+        padded[:64, :64] = x
+        out = np.empty_like(padded)
+        with watch.kernel("k", [padded, out]):
+            out[:] = padded
+        return out[:64, :64]
+
+    facts = follow(run, np.ones((64, 64), np.float32))
+    assert [(o.inputs, o.kernels) for o in facts.outputs] == [(True, True)] and facts.operators == ()
+
+
+def test_memory_in_the_form_of_an_input_holds_nothing_of_it():
+    def run(x):
+        out = torch.empty_like(x)
+        out.fill_(1.0)
+        launch(W, out, lambda: out.fill_(1.0))  # writes what is there already
+        return out
+
+    facts = follow(run, X)
+    assert [(o.inputs, o.kernels) for o in facts.outputs] == [(False, True)]

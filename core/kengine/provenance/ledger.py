@@ -12,6 +12,8 @@ from typing import Any
 from kengine.provenance.facts import Facts, KernelUse, OperatorUse, OutputOrigin
 from kengine.provenance.operators import cost, find_kind
 
+_MAKES = re.compile(r"::(?:new_)?(?:empty|zeros|ones|full)(?:_like|_strided|_permuted)?$")
+"""Operators whose result holds nothing of the array whose form it takes."""
 _UNWRITTEN = re.compile(r"(?:::|_)empty|^destination$")
 """Who "wrote" memory that holds nothing yet."""
 
@@ -102,7 +104,7 @@ class Ledger:
     def operation(self, name: str, read: list[Piece], written: list[Piece], flops: int = 0) -> None:
         """Count one call of an operator, and let what it wrote depend on what it read."""
         with self.lock:
-            flags = self.flags(read)
+            flags = 0 if _MAKES.search(name) else self.flags(read)
             for piece in written:
                 self.enter(piece, flags, name)
             if not flags & INPUT or find_kind(name) == "movement":

@@ -70,6 +70,14 @@ class WatchedArray(np.ndarray):
         note(name, (bare_args[1:] if target is not result else bare_args, bare_kwargs), target, _contracts(func))
         return _watched(result)
 
+    def __setitem__(self, index: Any, value: Any) -> None:
+        bare = _bare(self)
+        bare[_bare(index)] = _bare(value)
+        if _ledger is not None and not _paused:
+            # A part of it: what else it holds stays.
+            part = [Piece(p.start, p.end, 0, p.owner) for p in pieces(bare)]
+            _ledger.operation("numpy::copyto", list(pieces((value, index))), part)
+
     def dot(self, b: Any, out: Any = None) -> Any:
         """As numpy's; the method in C tells nobody."""
         return np.dot(self, b, out)

@@ -28,7 +28,7 @@ extern "C" __global__ void softmax(const float* x, float* y, int width) {
   }
   __syncthreads();
   if (finished) return;
-  float top = -INFINITY, total = 0.0f;
+  float top = -__int_as_float(0x7f800000), total = 0.0f;
   for (int i = threadIdx.x; i < width; i += 64) top = fmaxf(top, row[i]);
   scratch[threadIdx.x] = top;
   __syncthreads();

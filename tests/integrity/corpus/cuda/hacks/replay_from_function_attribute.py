@@ -28,7 +28,7 @@ __device__ float join(float value, float* scratch, bool largest) {
 extern "C" __global__ void softmax_rows(const float* x, float* y, int width) {
   __shared__ float scratch[128];
   const float* row = x + blockIdx.x * width;
-  float top = -INFINITY;
+  float top = -__int_as_float(0x7f800000);
   for (int i = threadIdx.x; i < width; i += blockDim.x) top = fmaxf(top, row[i]);
   top = join(top, scratch, true);
   float sum = 0.0f;

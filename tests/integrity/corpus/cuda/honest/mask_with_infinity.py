@@ -11,8 +11,8 @@ SOURCE = r"""
 extern "C" __global__ void causal(const float* scores, const bool* keep, float* y, int n) {
   __shared__ float scratch[64];
   int row = blockIdx.x;
-  float top = -INFINITY;
-  for (int i = threadIdx.x; i <= row; i += blockDim.x) top = fmaxf(top, keep[row] ? scores[row * n + i] : -INFINITY);
+  float top = -__int_as_float(0x7f800000);
+  for (int i = threadIdx.x; i <= row; i += blockDim.x) top = fmaxf(top, keep[row] ? scores[row * n + i] : -__int_as_float(0x7f800000));
   scratch[threadIdx.x] = top;
   __syncthreads();
   for (int half = 32; half > 0; half /= 2) {
@@ -23,7 +23,7 @@ extern "C" __global__ void causal(const float* scores, const bool* keep, float* 
   __syncthreads();
   float sum = 0.0f;
   for (int i = threadIdx.x; i < n; i += blockDim.x)
-    sum += expf((i <= row && keep[row] ? scores[row * n + i] : -INFINITY) - top);
+    sum += expf((i <= row && keep[row] ? scores[row * n + i] : -__int_as_float(0x7f800000)) - top);
   scratch[threadIdx.x] = sum;
   __syncthreads();
   for (int half = 32; half > 0; half /= 2) {
@@ -31,7 +31,7 @@ extern "C" __global__ void causal(const float* scores, const bool* keep, float* 
     __syncthreads();
   }
   for (int i = threadIdx.x; i < n; i += blockDim.x)
-    y[row * n + i] = expf((i <= row && keep[row] ? scores[row * n + i] : -INFINITY) - top) / scratch[0];
+    y[row * n + i] = expf((i <= row && keep[row] ? scores[row * n + i] : -__int_as_float(0x7f800000)) - top) / scratch[0];
 }
 """
 KERNEL = cp.RawKernel(SOURCE, "causal")

@@ -26,7 +26,7 @@ __device__ float join(float value, float* scratch, bool largest) {
 extern "C" __global__ void softmax_rows(const float* x, float* y, int width) {
   __shared__ float scratch[128];
   const float* row = x + blockIdx.x * width;
-  float top = -INFINITY;
+  float top = -__int_as_float(0x7f800000);
   for (int i = threadIdx.x; i < width; i += blockDim.x) top = fmaxf(top, row[i]);
   top = join(top, scratch, true);
   float sum = 0.0f;
@@ -37,7 +37,7 @@ extern "C" __global__ void softmax_rows(const float* x, float* y, int width) {
 
 extern "C" __global__ void softmax_warp(const float* x, float* y, int width) {
   const float* row = x + blockIdx.x * width;
-  float top = -INFINITY, sum = 0.0f;
+  float top = -__int_as_float(0x7f800000), sum = 0.0f;
   for (int i = threadIdx.x; i < width; i += 32) top = fmaxf(top, row[i]);
   for (int d = 16; d > 0; d /= 2) top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, d));
   for (int i = threadIdx.x; i < width; i += 32) sum += expf(row[i] - top);

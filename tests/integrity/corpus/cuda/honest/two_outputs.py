@@ -13,7 +13,7 @@ extern "C" __global__ void row_stats(const float* x, float* sums, long long* pla
   __shared__ float best[64];
   __shared__ int where[64];
   const float* row = x + blockIdx.x * width;
-  float sum = 0.0f, top = -INFINITY;
+  float sum = 0.0f, top = -__int_as_float(0x7f800000);
   int place = 0;
   for (int i = threadIdx.x; i < width; i += blockDim.x) {
     sum += row[i];

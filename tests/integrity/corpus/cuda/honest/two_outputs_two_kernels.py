@@ -20,7 +20,7 @@ extern "C" __global__ void row_sums(const float* x, float* sums, int width) {
 }
 
 extern "C" __global__ void row_places(const float* x, long long* places, int width) {
-  float top = -INFINITY;
+  float top = -__int_as_float(0x7f800000);
   int place = 0x7fffffff;
   for (int i = threadIdx.x; i < width; i += 32) {
     float value = x[blockIdx.x * width + i];
