@@ -17,7 +17,8 @@ def run_alone(item: pytest.Item) -> bool | None:
     """Run one test in a fresh interpreter; None where this is that interpreter. Fails with what it printed."""
     if os.environ.get(_MARK):
         return None
-    command = [sys.executable, "-m", "pytest", "-q", "-rs", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", item.nodeid]
+    options = ["-q", "-rs", "-x", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    command = [sys.executable, "-m", "pytest", *options, item.nodeid]
     done = subprocess.run(
         command, cwd=ROOT, env={**os.environ, _MARK: "1"}, capture_output=True, text=True, timeout=600
     )

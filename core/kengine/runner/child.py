@@ -7,6 +7,7 @@ it. It owns no answer, no seed and no name of a file outside its private folder.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import socket
 import sys
 import time
@@ -38,6 +39,10 @@ def prepare(module: str | None, target: str) -> None:
         _backend = attach(_target.backend, module)
         _backend.warm(_target)
     watch.prepare()
+    # What a plugin may ask for in every runner, imported once for all of them.
+    for name in ("kengine.runner.definitions", "kengine.native.libraries", "kengine.extension.linkage"):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
 
 
 def main(channel: int, measures: tuple[str, ...], *, holder: str, workdir: str, settings: Mapping[str, Any]) -> None:

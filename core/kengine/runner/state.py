@@ -52,7 +52,7 @@ def read_functions(extra: Mapping[str, Any]) -> Functions:
     """
     found: Functions = {}
     for name, place in [*_places(), *extra.items()]:
-        for key, value in _attributes(place).items():
+        for key, value in list(_attributes(place).items()):
             if callable(value) or isinstance(value, (property, staticmethod, classmethod)):
                 found[name, key] = (value, _code(value))
     return found
@@ -72,9 +72,9 @@ def find_replaced(before: Functions, extra: Mapping[str, Any]) -> list[str]:
     return changed
 
 
-def _attributes(place: Any) -> dict[str, Any]:
+def _attributes(place: Any) -> Mapping[str, Any]:
     if not isinstance(place, type):
-        return dict(vars(place))
+        return vars(place)
     resolved: dict[str, Any] = {}
     for base in reversed(type.mro(place)):
         if base is not object:

@@ -14,6 +14,9 @@ def warm_up(target: Target) -> bool:
     """Import torch and Triton (one thread), mend the interpreter, and run or compile one small kernel."""
     import torch
 
+    from kengine_triton import assembler, compile, faults, launch, occupancy, resources, session  # noqa: F401
+    from kengine_triton.lint import kernels  # noqa: F401
+
     torch.set_num_threads(1)
     if target.arch == "interpret":
         _interpret()
