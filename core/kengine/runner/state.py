@@ -74,7 +74,8 @@ def find_replaced(before: Functions, extra: Mapping[str, Any]) -> list[str]:
 
 def _attributes(place: Any) -> Mapping[str, Any]:
     if not isinstance(place, type):
-        return vars(place)
+        own: Mapping[str, Any] = vars(place)
+        return own
     resolved: dict[str, Any] = {}
     for base in reversed(type.mro(place)):
         if base is not object:
