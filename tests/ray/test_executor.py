@@ -270,11 +270,13 @@ def test_after_a_fork_the_child_is_refused(cluster):
 
 def test_closing_while_candidates_run(cluster):
     engine = kengine.Engine(target="toy:cpu", executor="ray")
-    batch = iter(engine.verify_many(items(3, seconds=0.3), return_exceptions=True))
+    batch = iter(engine.verify_many(items(6, seconds=0.3), return_exceptions=True))
     assert next(batch).passed
     engine.close()
     engine.close()
-    assert all(isinstance(rest, WorkerLost) for rest in batch)
+    rest = list(batch)
+    # One that was about to be done may have got there before its worker was gone.
+    assert isinstance(rest[-1], WorkerLost) and all(isinstance(each, (WorkerLost, kengine.Verdict)) for each in rest)
     assert until(lambda: not _actors())
 
 
