@@ -256,3 +256,20 @@ def test_memory_in_the_form_of_an_input_holds_nothing_of_it():
 
     facts = follow(run, X)
     assert [(o.inputs, o.kernels) for o in facts.outputs] == [(False, True)]
+
+
+def test_an_array_that_a_kernel_returns_is_new_and_a_buffer_from_before_is_not():
+    kept = torch.empty(64, 64)
+
+    def returns(x):
+        made: list[object] = []
+        with watch.kernel("k", [x], made):
+            made.append(x * 2)
+        return made[0]
+
+    def keeps(x):
+        launch(x, kept, lambda: kept.copy_(x))
+        return kept
+
+    assert [o.older for o in follow(returns, X).outputs] == [False]
+    assert [o.older for o in follow(keeps, X).outputs] == [True]

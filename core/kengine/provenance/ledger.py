@@ -133,10 +133,12 @@ class Ledger:
                 if block is None or not block.flags & (INPUT | PARAMETER):
                     # What a kernel writes may be what happened to lie there before.
                     written[piece.start, piece.end] = piece
+            given = {p.start for p in arguments}
             for piece in written.values():
-                unknown = self.find(piece.start) is None
+                # What a kernel returns is new; what it was given and nobody has made in this call was there before.
+                older = piece.start in given and self.find(piece.start) is None
                 self.enter(piece, (flags & ~FOREIGN) | KERNEL, name)
-                if unknown:
+                if older:
                     self.blocks[piece.start].older = True
 
     def export(self, piece: Piece, what: str, part: bool = False) -> None:
