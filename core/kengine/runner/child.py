@@ -11,7 +11,7 @@ import importlib
 import socket
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -168,17 +168,24 @@ class Server:
         }
 
     def _call(self, case: CaseView, bundle: arena.Bundle, mode: Mode) -> Outputs:
-        self.generators.scatter()
-        try:
+        with self._generators_apart():
             return self.backend.launch(self._compiled(), case, bundle.inputs, mode)
-        finally:
-            self.generators.note()
 
     def _follow(self, case: CaseView, bundle: arena.Bundle) -> tuple[Outputs, dict[str, Any]]:
-        with watch.watching(bundle, str(self.limits.get("device", "cpu")) != "cpu") as facts:
-            outputs = self._call(case, bundle, Mode.traced)
+        on_device = str(self.limits.get("device", "cpu")) != "cpu"
+        with self._generators_apart(), watch.watching(bundle, on_device) as facts:
+            outputs = self.backend.launch(self._compiled(), case, bundle.inputs, Mode.traced)
         seen: dict[str, Any] = codec.to_json(facts(outputs.value))
         return outputs, seen
+
+    @contextlib.contextmanager
+    def _generators_apart(self) -> Iterator[None]:
+        """Around a call, outside of what follows it: drawing a state is no work of the candidate's."""
+        self.generators.scatter()
+        try:
+            yield
+        finally:
+            self.generators.note()
 
     def sequence(self, request: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         """Call the candidate on one case after another; each result is copied at once, and held for `held`."""

@@ -48,6 +48,7 @@ def prepare() -> None:
     if "numpy" in sys.modules:
         from kengine.provenance import numeric  # noqa: F401
     _follow_threads()
+    _libraries()  # every fork then knows those that are here already
 
 
 def active() -> bool:
@@ -354,16 +355,23 @@ def _follower() -> Follower | None:
 
 
 _VENDOR = re.compile(
-    rb"/([^/\n]*(?:cublas|cudnn|cufft|cusolver|cusparse|cutlass|hipblas|rocblas|miopen|hipfft|mkl|openblas|onednn|dnnl)"
-    rb"[^/\n]*)$",
-    re.IGNORECASE | re.MULTILINE,
+    rb"(?:cublas|cudnn|cufft|cusolver|cusparse|cutlass|hipblas|rocblas|miopen|hipfft|mkl|openblas|onednn|dnnl)",
+    re.IGNORECASE,
 )
+
+
+@functools.lru_cache(maxsize=10_000)
+def _vendor(path: bytes) -> str:
+    """The name of the file at a path where it is a vendor's library, else ""."""
+    name = path.rpartition(b"/")[2]
+    return name.decode(errors="replace") if _VENDOR.search(name) else ""
 
 
 def _libraries() -> set[str]:
     """Vendor libraries that are mapped into this process."""
     try:
         with open("/proc/self/maps", "rb") as file:
-            return {name.decode(errors="replace") for name in _VENDOR.findall(file.read())}
+            paths = {line[line.find(b"/") :] for line in file.read().splitlines()}
     except OSError:
         return set()
+    return {name for path in paths if (name := _vendor(path))}
