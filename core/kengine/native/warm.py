@@ -26,7 +26,10 @@ def import_all() -> None:
     from kengine.native import arguments, binding, inline, memory, options, session  # noqa: F401
     from kengine.native.cupy import arrays, elementwise, functions, kernels, reduction, runtime  # noqa: F401
     from kengine.pretence import cuda, tensors  # noqa: F401
-    from kengine.runner import entry, source  # noqa: F401
+    from kengine.runner import entry, source, state, watch  # noqa: F401
+
+    watch.trust("cupy")
+    state.include("cupy")
 
 
 def rehearse(dialect: Dialect, lanes: Literal[32, 64], arch: str) -> None:

@@ -100,7 +100,9 @@ class Hooks:
     def kengine_warm(self, target: Target) -> bool | None:
         """Import and warm up whatever every runner of this target needs, without touching a device.
 
-        Runs in: zygote, once, before any fork. Stops at the first result; exclusive; optional. Return True.
+        Runs in: zygote, once, before any fork. Stops at the first result; exclusive; optional. Return True. A backend
+        names its libraries here: `kengine.runner.watch.trust("lib")` for one that hands tensors' memory to kernels, and
+        `kengine.runner.state.include("lib", "lib.launch.Launcher")` for modules and classes that no candidate may change.
         """
 
     @hookspec(firstresult=True)

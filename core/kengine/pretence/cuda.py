@@ -150,10 +150,10 @@ def _answers(figures: Figures, refuse: Callable[[str], Exception]) -> dict[str, 
 @contextmanager
 def answering_as(figures: Figures, refuse: Callable[[str], Exception]) -> Iterator[None]:
     """Replace the functions of `torch.cuda` (and what else names the device) inside the block."""
-    changes: list[tuple[Any, str, Any]] = []
+    changes: list[tuple[Any, str, Any, Any]] = []
 
     def put(owner: Any, name: str, value: Any) -> None:
-        changes.append((owner, name, getattr(owner, name, _GONE)))
+        changes.append((owner, name, getattr(owner, name, _GONE), value))
         setattr(owner, name, value)
 
     try:
@@ -170,7 +170,10 @@ def answering_as(figures: Figures, refuse: Callable[[str], Exception]) -> Iterat
             put(torch.accelerator, "synchronize", lambda *_: None)
         yield
     finally:
-        for owner, name, value in reversed(changes):
+        for owner, name, value, put_there in reversed(changes):
+            # What a candidate has put in its place stays, to be found.
+            if getattr(owner, name, None) is not put_there:
+                continue
             if value is _GONE:
                 delattr(owner, name)
             else:

@@ -19,10 +19,7 @@ _MODULES = (
     "torch.cuda.Event", "torch.cuda.Stream", "torch.testing", "torch.autograd", "torch.autograd.profiler",
     "torch.utils._python_dispatch", "torch.linalg", "torch.overrides", "torch.random", "torch._C._nn",
     "numpy", "numpy.linalg", "numpy.testing", "numpy.random",
-    "triton", "triton.testing", "triton.runtime.jit", "triton.runtime.jit.JITFunction", "triton.runtime.autotuner",
-    "triton.runtime.autotuner.Autotuner", "triton.runtime.interpreter", "triton.runtime.interpreter.GridExecutor",
-    "triton.compiler.compiler", "triton.compiler.compiler.CompiledKernel", "triton.language",
-    "cupy", "kengine.runner.child.Server", "kengine.array.Array",
+    "kengine.runner.child.Server", "kengine.array.Array", "kengine.pretence.cuda.Event", "kengine.pretence.cuda.Stream",
 )  # fmt: skip
 """Where functions are looked at; a module that is not imported is left out, and so is what a plugin does not load."""
 
@@ -30,6 +27,12 @@ Functions = dict[tuple[str, str], tuple[Any, Any]]
 
 
 _registered: dict[str, Any] = {}
+_included: list[str] = []
+
+
+def include(*names: str) -> None:
+    """Have modules and classes of a plugin's own libraries looked at where they are imported; for `kengine_warm`."""
+    _included.extend(name for name in names if name not in _included)
 
 
 def register(name: str, place: Any) -> None:
@@ -99,7 +102,7 @@ def _loads_itself(before: Any, now: Any) -> bool:
 
 
 def _places() -> Iterator[tuple[str, Any]]:
-    for name in _MODULES:
+    for name in (*_MODULES, *_included):
         module = sys.modules.get(name)
         if module is not None:
             yield name, module

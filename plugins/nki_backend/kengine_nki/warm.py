@@ -38,11 +38,11 @@ def twice(x):
 def warm_up(target: Target) -> bool:
     """Import what runners of a target use; the Neuron packages themselves are left to the runner."""
     import numpy as np
+    from kengine.runner import state, watch
 
+    watch.trust("nki", "neuronxcc")
     if target.arch != "sim":
         return True
-    from kengine.runner import state
-
     from kengine_nki import compile, faults, interpreter, launch, settings, sim  # noqa: F401
     from kengine_nki.sim import loader
 
