@@ -102,7 +102,7 @@ class Hooks:
 
         Runs in: zygote, once, before any fork. Stops at the first result; exclusive; optional. Return True. A backend
         names its libraries here: `kengine.runner.watch.trust("lib")` for one that hands tensors' memory to kernels, and
-        `kengine.runner.state.include("lib", "lib.launch.Launcher")` for modules and classes that no candidate may change.
+        `kengine.runner.state.include("lib", "lib.launch.Launcher")` for modules and classes no candidate may change.
         """
 
     @hookspec(firstresult=True)
