@@ -33,3 +33,10 @@ def test_a_finding_has_its_place_and_makes_the_exit_code(kengine, tmp_path) -> N
 def test_errors_are_those_of_verify(kengine, kernel) -> None:
     result = kengine("lint", "--backend", "toy", kernel)
     assert result.code == 2 and result.err.startswith("kengine: error: kernel.py: holds no task")
+
+
+def test_a_selection_that_names_no_rule_is_told(kengine, add) -> None:
+    done = kengine("lint", "--backend", "toy", "--select", "KE9X", "--select", "KE3", add)
+    assert done.code == 0
+    assert "warning: --select KE9X: no rule of kengine's own has a code that begins so" in done.err
+    assert "--select KE3:" not in done.err

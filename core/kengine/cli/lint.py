@@ -39,6 +39,7 @@ def command(
     if task is not None:
         check_file(task, "a task")
     codes: list[int] = []
+    unheard = set(plan.select)
     for where in choice.pairs:
         loaded, chosen = _target(*where)
         for path in expand(files, task):
@@ -50,8 +51,19 @@ def command(
                 continue
             record = lint.check(item.candidate, item.task, chosen, loaded, plan.select, plan.ignore)
             codes.append(int(any(f.severity == "reject" for f in record.findings)))
+            unheard -= {wanted for wanted in unheard if any(f.code.startswith(wanted) for f in record.findings)}
             _tell(path, record, as_json)
+    for wanted in sorted(unheard - _known(unheard)):
+        say("warning", f"--select {wanted}: no rule of kengine's own has a code that begins so, and no rule of the "
+            "backend found anything by one; docs/rules.md lists the codes")  # fmt: skip
     return worst(codes)
+
+
+def _known(prefixes: set[str]) -> set[str]:
+    """Those of these beginnings with which the code of a rule of the core begins."""
+    from kengine.lint.rules import RULES
+
+    return {prefix for prefix in prefixes if any(rule.code.startswith(prefix) for rule in RULES)}
 
 
 def _target(backend: str | None, target: str | None) -> tuple[Backend, Target]:
