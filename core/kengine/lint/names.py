@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import islice
 
 from kengine.lint.folding import Folder
@@ -183,7 +184,13 @@ class Resolver:
 
 def is_within(name: str, prefixes: Iterable[str]) -> bool:
     """Whether a dotted name is one of `prefixes` or lies inside one."""
-    return any(name == prefix or name.startswith(prefix + ".") for prefix in prefixes)
+    exact, inside = _both(prefixes if isinstance(prefixes, frozenset) else tuple(prefixes))
+    return name in exact or name.startswith(inside)
+
+
+@lru_cache(maxsize=256)
+def _both(prefixes: frozenset[str] | tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
+    return frozenset(prefixes), tuple(prefix + "." for prefix in prefixes)
 
 
 def _canonical(dotted: str) -> str:

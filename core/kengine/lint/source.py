@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from kengine.lint.graph import Graph
 from kengine.lint.names import Resolver
@@ -30,6 +30,7 @@ class SourceTree:
         self.parents = {child: node for node in self.nodes for child in ast.iter_child_nodes(node)}
         self.scopes = Scopes(tree, self.parents)
         self.names = Resolver(self.scopes)
+        self._found: dict[tuple[Any, str], list[Any]] = {}
 
     @cached_property
     def graph(self) -> Graph:
@@ -51,13 +52,14 @@ class SourceTree:
 
     def find(self, kind: type[Node], within: str = "live") -> Iterator[Node]:
         """Nodes of one type among the live (or `reached`, or `all`) ones."""
-        if within == "reached":
-            pool = [node for node in self.nodes if node in self.reached]
-        else:
-            pool = self.live if within == "live" else self.nodes
-        for node in pool:
-            if isinstance(node, kind):
-                yield node
+        found = self._found.get((kind, within))
+        if found is None:
+            if within == "reached":
+                pool = [node for node in self.nodes if node in self.reached]
+            else:
+                pool = self.live if within == "live" else self.nodes
+            found = self._found[kind, within] = [node for node in pool if isinstance(node, kind)]
+        yield from found
 
     def resolve(self, node: ast.AST) -> frozenset[str]:
         """Dotted names that an expression may stand for: `torch.matmul`, `builtins.exec`, `@name` for a local one."""

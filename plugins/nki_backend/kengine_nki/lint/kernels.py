@@ -59,14 +59,17 @@ def _calls_device(source: SourceTree, function: ast.FunctionDef | ast.AsyncFunct
                     yield True
 
 
-def own_nodes(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
+@lru_cache(maxsize=64)
+def own_nodes(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[ast.AST, ...]:
     """Nodes of a function's body, without those of functions and classes defined in it."""
+    found: list[ast.AST] = []
     pending: list[ast.AST] = list(reversed(function.body))
     while pending:
         node = pending.pop()
-        yield node
+        found.append(node)
         if not isinstance(node, (*Function, ast.ClassDef)):
             pending += reversed(list(ast.iter_child_nodes(node)))
+    return tuple(found)
 
 
 @lru_cache(maxsize=16)

@@ -42,11 +42,12 @@ def parameters(kernel: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
 
 def language_calls(source: SourceTree, kernel: ast.AST, name: str) -> list[ast.Call]:
     """Calls of `tl.<name>` inside a kernel."""
-    return [
-        node
-        for node in ast.walk(kernel)
-        if isinstance(node, ast.Call) and f"{LANGUAGE}.{name}" in source.resolve(node.func)
-    ]
+    return [call for call, names in _calls(source, kernel) if f"{LANGUAGE}.{name}" in names]
+
+
+@lru_cache(maxsize=64)
+def _calls(source: SourceTree, kernel: ast.AST) -> list[tuple[ast.Call, frozenset[str]]]:
+    return [(node, source.resolve(node.func)) for node in ast.walk(kernel) if isinstance(node, ast.Call)]
 
 
 def _is_constexpr(source: SourceTree, annotation: ast.expr) -> bool:
