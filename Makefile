@@ -13,11 +13,11 @@ OLDER := $(VENV)/triton-$(OLDER_TRITON)
 export OMP_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 
-.PHONY: help setup demo test test-older test-device lint bench docs clean
+.PHONY: help setup demo test test-older test-device device-wheels device-round lint bench docs clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
-	@echo "also: setup, test-older (Triton $(OLDER_TRITON)), test-device, lint, bench, docs, clean"
+	@echo "also: setup, test-older (Triton $(OLDER_TRITON)), test-device, device-wheels, device-round, lint, bench, docs, clean"
 
 setup: $(VENV)/ready
 
@@ -46,6 +46,14 @@ test-older: $(OLDER)/ready
 
 test-device: setup
 	$(BIN)/python -m pytest $(PYTEST) -m device
+
+# What a machine with a GPU and no network needs besides torch and Triton.
+device-wheels: setup
+	$(BIN)/pip wheel -qq --no-deps --wheel-dir dist/device . pyelftools
+
+# Everything that only a GPU can tell, in nine minutes, by the Python that has torch and Triton (see the script).
+device-round:
+	$(PYTHON) scripts/device_round.py $(if $(WHEELS),--wheels $(WHEELS)) --out $(or $(OUT),device_round)
 
 lint: setup
 	$(BIN)/ruff check .

@@ -5,16 +5,16 @@ with a harness that starts a Python process for each candidate. Every candidate 
 from __future__ import annotations
 
 import statistics
-import sys
 import tempfile
 import time
 from pathlib import Path
 
+import arguments
 import fresh_process
 import kernels
 from kengine import Engine, Plan, tasks
 
-COUNT = int(sys.argv[1]) if len(sys.argv) > 1 else 40
+COUNT = 40
 ROWS, COLUMNS = 16, 512
 
 
@@ -59,4 +59,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    COUNT = arguments.read(__doc__, count=COUNT).count
     main()

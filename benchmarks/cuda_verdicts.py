@@ -6,14 +6,14 @@ compile for sm_90 beside it.
 from __future__ import annotations
 
 import statistics
-import sys
 import time
 from pathlib import Path
 
+import arguments
 from kengine import Engine, Plan, tasks
 
 FOLDER = Path(__file__).resolve().parents[1] / "examples" / "cuda" / "softmax"
-COUNT = int(sys.argv[1]) if len(sys.argv) > 1 else 15
+COUNT = 15
 BARS = {"raw_kernel.py": 0.15, "one_block.cu": 0.15, "inline.py": 1.0}
 
 
@@ -40,4 +40,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    COUNT = arguments.read(__doc__, count=COUNT).count
     main()

@@ -10,6 +10,7 @@ Sizes are 20,000, 100,000 and 1,000,000 rows unless given; two processes sketch.
 
 from __future__ import annotations
 
+import argparse
 import random
 import re
 import resource
@@ -19,6 +20,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from arguments import whole
 from kengine.curate import pipeline
 from kengine.curate.dedup import Dedup, build
 from kengine.curate.funnel import Funnel
@@ -204,7 +206,9 @@ def _cpu() -> tuple[float, float]:
 
 def main(arguments: list[str]) -> int:
     """Measure every size."""
-    for rows in [int(a.replace(",", "")) for a in arguments] or [20_000, 100_000, 1_000_000]:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rows", nargs="*", type=whole(1), help="sizes; default: 20,000, 100,000 and 1,000,000")
+    for rows in parser.parse_args(arguments).rows or [20_000, 100_000, 1_000_000]:
         with tempfile.TemporaryDirectory() as folder:
             measure(rows, Path(folder))
     return 0

@@ -1,62 +1,80 @@
 """128 distinct Triton kernels over 8 tasks on a GPU, cold caches, 3 cases each: verdicts a second without and with
 timing, beside a harness that starts a process for each candidate at its best concurrency, in one run.
+
+`device_verdicts.py [COUNT] [BASE]`: so many kernels, and so many of them for the harness. Bars: 10 verdicts a second and
+5 times the harness; 4 a second with timing.
 """
 
 from __future__ import annotations
 
 import os
 import statistics
-import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
+import arguments
 import fresh_process
 import kernels
-from kengine import Engine, Plan, tasks
+from kengine import Engine, Item, Plan, tasks
 
-COUNT = int(sys.argv[1]) if len(sys.argv) > 1 else 128
-BASE = int(sys.argv[2]) if len(sys.argv) > 2 else 48
+COUNT = 128
+BASE = 48
 ROWS, COLUMNS = 512, 1024
 
 
-def main() -> None:
-    corpus = list(kernels.corpus(COUNT, ROWS, COLUMNS))
-    items = [tasks.parse(text, f"{name}_{n}.py", task_text=task) for n, (name, task, text) in enumerate(corpus)]
+def measure(label: str, plan: Plan, items: Sequence[Item]) -> float:
+    """Judge all, print what it took, and give verdicts a second."""
     workers = len(os.sched_getaffinity(0))
-    rates = {}
-    for label, plan in (("correctness", Plan()), ("with timing", Plan(time=True))):
-        with Engine(backend="triton", compile_for=(), plan=plan, workers=workers) as engine:
-            begun = time.perf_counter()
-            engine.warm()
-            print(f"{label}: {engine.info.target}, {workers} workers, warm after {time.perf_counter() - begun:.1f} s")
-            begun = time.perf_counter()
-            verdicts = list(engine.verify_many(items))
-            wall = time.perf_counter() - begun
-        bad = [v for v in verdicts if not v.passed]
-        for v in bad[:5]:
-            print("  not passed:", v.candidate.main.path, v.status, v.message)
-        rates[label] = COUNT / wall
-        print(f"{label}: {COUNT} verdicts in {wall:.2f} s = {rates[label]:.1f}/s, {COUNT - len(bad)} passed")
-        names = sorted({k for v in verdicts for k in v.durations_ns})
-        print("  medians in ms:", {k: round(statistics.median(v.durations_ns.get(k, 0) for v in verdicts) / 1e6, 1) for k in names})
+    with Engine(backend="triton", compile_for=(), plan=plan, workers=workers) as engine:
+        begun = time.perf_counter()
+        engine.warm()
+        print(f"{label}: {engine.info.target}, {workers} workers, warm after {time.perf_counter() - begun:.1f} s")
+        begun = time.perf_counter()
+        verdicts = list(engine.verify_many(items))
+        wall = time.perf_counter() - begun
+    bad = [v for v in verdicts if not v.passed]
+    for v in bad[:5]:
+        print("  not passed:", v.candidate.main.path, v.status, v.message)
+    print(f"{label}: {len(items)} verdicts in {wall:.2f} s = {len(items) / wall:.1f}/s, {len(items) - len(bad)} passed")
+    names = sorted({k for v in verdicts for k in v.durations_ns})
+    medians = {k: statistics.median(v.durations_ns.get(k, 0) for v in verdicts) / 1e6 for k in names}
+    print("  medians in ms:", {k: round(ms, 1) for k, ms in medians.items()}, flush=True)
+    return len(items) / wall
+
+
+def measure_processes(corpus: Sequence[tuple[str, str, str]]) -> float:
+    """Verdicts a second of a process for each candidate, at the best of two concurrencies."""
     best = 0.0
     with tempfile.TemporaryDirectory() as folder:
         pairs = []
-        for n, (_, task, text) in enumerate(corpus[:BASE]):
+        for n, (_, task, text) in enumerate(corpus):
             task_path, path = Path(folder, f"task_{n}.py"), Path(folder, f"candidate_{n}.py")
             task_path.write_text(task)
             path.write_text(text)
             pairs.append((task_path, path))
         for concurrency in (8, 16):
             os.environ["TRITON_CACHE_DIR"] = str(Path(folder, f"cache_{concurrency}"))
-            part = pairs[: max(concurrency, BASE // 2)] if concurrency < 16 else pairs
+            part = pairs if concurrency == 16 else pairs[: max(concurrency, len(pairs) // 2)]
             wall, right = fresh_process.run_all(part, "cuda", concurrency, interpret=False)
-            print(f"a process for each, {concurrency} side by side: {len(part) / wall:.2f}/s ({right} of {len(part)} right)")
-            best = max(best, len(part) / wall)
-    for label, rate in rates.items():
-        print(f"{label}: {rate / best:.1f} x the best of them")
+            rate = len(part) / wall
+            print(f"a process for each, {concurrency} side by side: {rate:.2f}/s ({right} of {len(part)} right)")
+            best = max(best, rate)
+    return best
+
+
+def main() -> None:
+    corpus = list(kernels.corpus(COUNT, ROWS, COLUMNS))
+    items = [tasks.parse(text, f"{name}_{n}.py", task_text=task) for n, (name, task, text) in enumerate(corpus)]
+    rate = measure("correctness", Plan(), items)
+    best = measure_processes(corpus[:BASE])
+    print(f"correctness: {rate / best:.1f} x the best of them", flush=True)
+    timed = measure("with timing", Plan(time=True), items)
+    print(f"with timing: {timed / best:.1f} x the best of them")
 
 
 if __name__ == "__main__":
+    given = arguments.read(__doc__, count=COUNT, base=BASE)
+    COUNT, BASE = given.count, given.base
     main()

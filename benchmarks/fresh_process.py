@@ -8,6 +8,7 @@ imported. `run_all` runs many, so many side by side.
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -97,4 +98,8 @@ def _compile(task_path: str, candidate_path: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(_main(*sys.argv[1:]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("task", "candidate", "device"):
+        parser.add_argument(name)
+    given = parser.parse_args()
+    sys.exit(_main(given.task, given.candidate, given.device))

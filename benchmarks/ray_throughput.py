@@ -15,11 +15,11 @@ os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_AUTH_MODE", "disabled")
 os.environ.setdefault("RAY_worker_niceness", "0")
 
-import ray
+import arguments
 from kengine import Engine, tasks
 from kengine.engine import Batch
 
-ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 12
+ROUNDS = 12
 COUNT = 60
 WORKERS = 2
 BAR = 0.95
@@ -27,6 +27,8 @@ EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "toy" / "vector_add
 
 
 def main() -> None:
+    import ray
+
     text = EXAMPLE.read_text()
     whole = tasks.parse(text, EXAMPLE.name)
     # A trusted task, as in training; every candidate differs in text, so that no cache serves two.
@@ -64,4 +66,5 @@ def quartiles(values: list[float]) -> str:
 
 
 if __name__ == "__main__":
+    ROUNDS = arguments.read(__doc__, rounds=ROUNDS).rounds
     main()

@@ -10,6 +10,7 @@ import random
 import sys
 import time
 
+import arguments
 from kengine import codec, rewards
 from kengine.model import (
     Artifact,
@@ -34,7 +35,7 @@ from kengine.model import (
 )
 from kengine.rewards.presets import HOME
 
-COUNT = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
+COUNT = 100_000
 LIMIT_S = 2.0
 GIVEN = {"sol_score": {"sol_ns": 10.0}, "cuda_agent": {"unknown": 2.0}}
 SOURCE = "import triton\n" + "# a line of a kernel as long as they usually are\n" * 40
@@ -109,4 +110,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    COUNT = arguments.read(__doc__, count=COUNT).count
     sys.exit(main())

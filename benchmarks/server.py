@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
+import arguments
 import uvicorn
 from kengine import Engine, Plan, Verdict, codec, tasks
 from kengine.client import Client, Settings
@@ -207,10 +208,9 @@ def main() -> int:
         waits = clients(int(port), int(calls), float(delay_s))
         print(time.perf_counter() - begun, *waits, sep="\n")
         return 0
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
-    which = sys.argv[2] if len(sys.argv) > 2 else ""
-    good = which == "kills" or measure_overhead()
-    good = (which == "overhead" or measure_kills(count)) and good
+    given = arguments.read(__doc__, count=10_000, part=("both", "overhead", "kills"))
+    good = given.part == "kills" or measure_overhead()
+    good = (given.part == "overhead" or measure_kills(given.count)) and good
     print("within bounds" if good else "NOT within bounds")
     return 0 if good else 1
 

@@ -6,12 +6,12 @@ wall time. Everything is measured in one run on one machine.
 
 from __future__ import annotations
 
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+import arguments
 import numpy as np
 from kengine.simt import build
 from kengine.simt.toolchain import Mode, find_compiler, precompiled_header, runtime_library
@@ -95,10 +95,10 @@ def measure(check: bool, cache: Path) -> dict[str, float]:
     return out
 
 
-def main() -> None:
+def main(cache_folder: str) -> None:
     """Print the figures and whether they reach their targets."""
     with tempfile.TemporaryDirectory() as temporary:
-        cache = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(temporary)
+        cache = Path(cache_folder or temporary)
         print(f"compiler: {find_compiler().version.splitlines()[0]}")
         start = time.perf_counter()
         runtime_library(cache)
@@ -120,4 +120,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(arguments.read(__doc__, cache="").cache)

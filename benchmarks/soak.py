@@ -12,11 +12,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+import arguments
 import kernels
 from kengine import Engine, Plan, tasks
 
-COUNT = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
-TARGET = sys.argv[2] if len(sys.argv) > 2 else "triton:interpret"
+COUNT = 2000
+TARGET = "triton:interpret"
 
 
 def descendants() -> int:
@@ -82,4 +83,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    given = arguments.read(__doc__, count=COUNT, target=TARGET)
+    COUNT, TARGET = given.count, given.target
     sys.exit(main())

@@ -7,6 +7,8 @@ import subprocess
 import sys
 import time
 
+import arguments
+
 RUNS = 15
 COMMANDS = {
     "python -c pass": [sys.executable, "-c", "pass"],
@@ -32,4 +34,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    arguments.read(__doc__)
     main()

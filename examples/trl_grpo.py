@@ -9,15 +9,14 @@ trainer, its sampling, its advantages and its optimiser are the real ones, and s
 own nothing changes but `model` and `processing_class`.
 """
 
-import sys
+import argparse
 import tempfile
 
 from datasets import Dataset
+from kengine.integrations.trl import KernelReward
 from tokenizers import Tokenizer, models
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast, PrinterCallback, set_seed
 from trl import GRPOConfig, GRPOTrainer
-
-from kengine.integrations.trl import KernelReward
 
 TASK = '''
 # /// kengine
@@ -98,4 +97,6 @@ def main(steps):
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 8)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("steps", nargs="?", type=int, default=8, help="steps of training; default: 8")
+    main(parser.parse_args().steps)

@@ -6,6 +6,7 @@ python scripts/nki_coverage.py --check    exit with 1 if the page is out of date
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 
@@ -33,4 +34,6 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; end with 1 when the page is out of date")
+    raise SystemExit(main(["--check"] if parser.parse_args().check else []))

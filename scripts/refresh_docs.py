@@ -7,6 +7,7 @@ Usage: refresh_docs.py FILES...
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import shutil
@@ -55,4 +56,6 @@ def main(names: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+", metavar="FILE", help="documents to refresh")
+    sys.exit(main(parser.parse_args().files))

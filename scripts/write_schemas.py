@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from pathlib import Path
@@ -24,7 +25,9 @@ def main() -> int:
     texts = render()
     there = {path.name: path.read_text() for path in FOLDER.glob("*.json")}
     stale = sorted(name for name in texts if there.get(name) != texts[name])
-    if "--check" in sys.argv[1:]:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; end with 1 when a file is out of date")
+    if parser.parse_args().check:
         print("\n".join(f"schemas/{name} differs; run scripts/write_schemas.py" for name in stale) or "up to date")
         return 1 if stale else 0
     FOLDER.mkdir(exist_ok=True)

@@ -7,9 +7,9 @@ A target that is not among them keeps the line that it has.
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -74,4 +74,6 @@ def main(paths: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("scores", nargs="+", metavar="FILE", help="files of scores, JSON lines")
+    main(parser.parse_args().scores)

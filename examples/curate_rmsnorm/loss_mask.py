@@ -5,6 +5,7 @@
 Bytes are the tokens here, so that no tokenizer need be downloaded; any `encode` and any chat template will do.
 """
 
+import argparse
 import json
 import sys
 
@@ -22,8 +23,14 @@ def encode(text):
 
 
 def main(path):
-    with open(path) as file:
-        row = json.loads(file.readline())
+    try:
+        with open(path) as file:
+            row = json.loads(file.readline())
+        row["messages"][-1]["train"]
+    except OSError as error:
+        sys.exit(f"{path}: cannot be read: {error.strerror}")
+    except (ValueError, KeyError, IndexError, TypeError):
+        sys.exit(f"{path}: its first line is no row with `messages`: want the file of an exported corpus")
     ids, mask = mask_tokens(row["messages"], render, encode)
     labels = torch.tensor([token if counts else -100 for token, counts in zip(ids, mask)])
     logits = torch.randn(len(ids), 256, requires_grad=True)
@@ -40,4 +47,6 @@ def main(path):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rows", help="messages/train.jsonl of an exported corpus")
+    sys.exit(main(parser.parse_args().rows))

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 import subprocess
 import sys
@@ -63,5 +64,11 @@ def ray() -> str:
 STOPS = {"verify": verify, "rewards": reward, "server": server, "ray": ray}
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or STOPS:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("stops", nargs="*", metavar="STOP", help=f"of {', '.join(STOPS)}; default: all")
+    given = parser.parse_args()
+    for name in given.stops:
+        if name not in STOPS:
+            parser.error(f"no stop {name!r}; there are {', '.join(STOPS)}")
+    for name in given.stops or STOPS:
         print(f"{name}: {STOPS[name]()}", flush=True)

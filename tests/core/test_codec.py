@@ -49,6 +49,7 @@ FINDING = {"code": "KE101", "severity": "warn", "message": "m"}
         ({"rules": "3"}, LintRecord, "LintRecord.rules: want int, got str"),
         ({"rules": None}, LintRecord, "LintRecord.rules: want int, got null"),
         ({"rules": 1 << 64}, LintRecord, "LintRecord.rules: want an int of at most 64 bits, got a larger one"),
+        ({"rules": -(1 << 63) - 1}, LintRecord, "LintRecord.rules: want an int of at most 64 bits, got a larger one"),
         ({"findings": {}}, LintRecord, "LintRecord.findings: want array, got object"),
         ({"findings": [[]]}, LintRecord, "LintRecord.findings[0]: want object, got array"),
         ({"ignored": ["KE1", 2]}, LintRecord, "LintRecord.ignored[1]: want str, got int"),
@@ -134,6 +135,21 @@ def test_refused_text(text, message):
     with pytest.raises(CodecError) as caught:
         codec.loads(text, LintRecord)
     assert str(caught.value).startswith(message)
+
+
+def test_a_record_of_another_version_is_refused(monkeypatch):
+    first = codec.dumps(LintRecord(rules=3))
+    monkeypatch.setattr(codec, "VERSIONS", {"LintRecord": 2})
+    second = codec.dumps(LintRecord(rules=3))
+    assert second == first.replace("lint_record/1", "lint_record/2")
+    assert codec.loads(second, LintRecord) == LintRecord(rules=3)
+    with pytest.raises(CodecError, match=r"want 'kengine.lint_record/2', got 'kengine.lint_record/1'"):
+        codec.loads(first, LintRecord)
+
+
+def test_the_smallest_and_the_largest_integers_are_kept():
+    for number in (-(1 << 63), (1 << 64) - 1):
+        assert codec.loads(codec.dumps(LintRecord(rules=number)), LintRecord).rules == number
 
 
 def test_an_overflowing_literal_is_refused():

@@ -204,3 +204,17 @@ def test_chips_that_have_no_entry() -> None:
     assert find("sm_89").capability == (8, 9) and find("sm_120a").capability == (12, 0)
     assert find("sm_103").warps == 64 and find("sm_75").shared_block == 64 * 1024
     assert find("gfx942") is None and find("sm_") is None and find("sm_xx") is None
+
+
+@by
+def test_host_code_beyond_the_light_headers_does_not_keep_kernels_from_compiling(only, tool, tmp_path) -> None:
+    only(tool)
+    host = "torch::Tensor run(torch::Tensor x) { at::globalContext(); return torch::nn::functional::relu(x); }\n"
+    text = "#include <torch/extension.h>\n" + SOURCE + host
+    unit = Unit(text, "cuda_sources.cu", locate(text, text), (), ("scale<float>",))
+    binary = compiler.compile_unit(unit, find("sm_90"), tmp_path, "k.py", "extension")
+    assert {"scale<float>", "turn"} <= set(binary.symbols)
+    broken = Unit(text.replace("T(2)", "U(2)"), "cuda_sources.cu", unit.lines, (), ("scale<float>",))
+    with pytest.raises(CandidateFault) as caught:
+        compiler.compile_unit(broken, find("sm_90"), tmp_path, "k.py", "extension")
+    assert caught.value.status == "compile_failed"

@@ -150,7 +150,7 @@ class _Cupti:
         self.seen.append(Activity(kind, name, begin, begin + 7, 0))
 
     @contextmanager
-    def record(self) -> Iterator[list[Activity]]:
+    def record(self, kernels_only: bool = False) -> Iterator[list[Activity]]:
         records: list[Activity] = []
         yield records
         records += self.seen

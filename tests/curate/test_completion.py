@@ -7,7 +7,8 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kengine.curate.completion import guess_backend, parse, read_blocks, split_thoughts
+from kengine.curate import completion
+from kengine.curate.completion import guess_backend, parse, prefer, read_blocks, split_thoughts
 from kengine.curate.parse import Parse, parse_sample
 from kengine.curate.record import Loss, Sample
 from kengine.model import SourceFile
@@ -167,3 +168,41 @@ def test_a_cut_answer_may_be_kept_with_its_last_complete_block() -> None:
 def test_line_ends_of_given_code_are_made_one() -> None:
     (made,) = parse_sample(sample(files=(SourceFile("a.py", "\ufeffx = 1\r\ny = 2\r"),)))
     assert isinstance(made, Sample) and made.code == "x = 1\ny = 2\n"
+
+
+_PIECES = ("<think>", "</think>", "<THINK>", "</Think>", "<reasoning>", "</reasoning>", "<the", "x < y", "plan\n", " ", "```python\n",  # noqa: E501
+           "```\n", "~~~\n", "def f():\n", "`", "<", "\n")  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(_PIECES), max_size=12).map("".join))
+def test_the_short_way_through_a_thought_gives_what_the_long_one_does(text: str) -> None:
+    assert split_thoughts(text) == _long_way(text)
+
+
+def _long_way(text: str) -> tuple[str, str, bool]:
+    begin, closing = "", completion._CLOSING.search(text)
+    if closing is not None and f"<{closing[1].lower()}>" not in text[: closing.start()].lower():
+        begin, text = text[: closing.start()].strip(), text[closing.end() :]
+    thoughts, cut = [begin], False
+    for match in completion._THOUGHT.finditer(text):
+        thoughts.append(match[2].strip())
+        cut = cut or not match[0].lower().endswith(f"</{match[1].lower()}>")
+    return completion._THOUGHT.sub("", text), "\n\n".join(t for t in thoughts if t), cut
+
+
+def test_what_a_backend_wants() -> None:
+    assert prefer("nowhere") is None and prefer("toy") in (None, False)
+    from kengine.plugins import dialect
+
+    for name, spoken in dialect.declared().items():
+        assert prefer(name) is (None if spoken.native else False)
+
+
+def test_a_fence_may_name_the_backend() -> None:
+    from kengine.plugins import dialect
+
+    for name, spoken in dialect.declared().items():
+        for tag in (name, *spoken.fences):
+            if not spoken.native:
+                text = f"```{tag}\ndef kernel(): ...\n```\n```rust\nfn f() {{}}\n```\n"
+                assert parse(text, prefer(name)).code == "def kernel(): ...\n"

@@ -202,7 +202,7 @@ def test_a_benchmark_that_is_missing_is_told_before_anything_runs(write, capsys)
     assert "nowhere.jsonl: no such file" in capsys.readouterr().err
     (folder / "curate.toml").write_text('[[source]]\npath = "rows.jsonl"\n[decontaminate]\n')
     assert cli.run(["curate", str(folder / "curate.toml"), "-q", "--fresh"]) == 2
-    assert "[decontaminate] names no benchmark" in capsys.readouterr().err
+    assert "curate.toml:3: decontaminate: names no benchmark" in capsys.readouterr().err
 
 
 def test_the_stage_alone(write, monkeypatch, capsys) -> None:
@@ -214,3 +214,29 @@ def test_the_stage_alone(write, monkeypatch, capsys) -> None:
         len(Path("out.jsonl").read_text().splitlines()) == 1 and len(Path("audit.jsonl").read_text().splitlines()) == 2
     )
     assert "benchmark_copy" in capsys.readouterr().err
+
+
+def test_code_without_a_token_is_nobodys_copy(write) -> None:
+    folder = write({"bench.jsonl": [{"code": SOFTMAX}, {"code": "# nothing\n"}], "solutions.jsonl": [{"code": CUDA}]})
+    samples = [sample("a", "# something\n"), sample("b", "# nothing\n"), sample("c", "\n")]
+    assert run(folder, samples) == {}
+
+
+def test_what_the_assistant_said_is_no_question(kernels) -> None:
+    said = {**ASKED, "role": "assistant"}
+    samples = [sample("said", BLOCKED, None, prompt=(said,)), sample("asked", BLOCKED, None, prompt=(said, ASKED))]
+    assert set(run(kernels, samples)) == {"asked"}
+
+
+def test_a_problems_number_says_nothing_outside_of_its_set() -> None:
+    assert names_of(sample("a", "", Task("x", "module", CUMSUM), labels={"problem": "23", "level": 1})) == []
+
+
+def test_the_most_similar_match_decides(write) -> None:
+    near = swap(ONE_ROW, "row =", "cols =")
+    little = ONE_ROW.replace("other=0.0", "other=0.0, cache_modifier='.ca'")
+    for codes, number in (([little, near], 2), ([near, little], 1)):
+        write({"bench.jsonl": [{"code": code} for code in codes], "solutions.jsonl": [{"code": CUDA}]})
+        folder = write({})
+        ((reason, detail),) = run(folder, [sample("x", ONE_ROW)]).values()
+        assert (reason, detail) == ("benchmark_near", f"similarity 1.00: bench: bench:bench.jsonl:{number}")

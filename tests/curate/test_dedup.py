@@ -287,3 +287,15 @@ def test_a_disk_that_is_full_leaves_the_list_that_was_there(folder, monkeypatch)
             pipeline.run(settings.read(folder / "curate.toml"), fresh=True)
     assert (folder / "curated/clusters.jsonl").read_bytes() == before
     assert not list((folder / "curated").glob(".clusters*"))
+
+
+def test_without_a_task_in_common_code_must_be_more_similar() -> None:
+    other = ONE_ROW.replace("rms = ", "rms = rms + ", 1) if "rms = " in ONE_ROW else ONE_ROW
+    other = swap(other, "row =", "cols =")
+    pair = [sample("a", ONE_ROW), sample("b", other)]
+    alone = [sample("a", ONE_ROW, None), sample("b", other, None)]
+    assert other != ONE_ROW and kept(dedup(pair, Dedup(near=False))) == {"a": 1, "b": 1}
+    assert kept(dedup(pair, Dedup(threshold=0.5, taskless_threshold=1.0))) == {"a": 2}
+    assert kept(dedup(alone, Dedup(threshold=0.5, taskless_threshold=1.0))) == {"a": 1, "b": 1}
+    assert kept(dedup(alone, Dedup(threshold=1.0, taskless_threshold=0.5))) == {"a": 2}
+    assert kept(dedup(pair, Dedup(threshold=1.0, taskless_threshold=0.5))) == {"a": 1, "b": 1}

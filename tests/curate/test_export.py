@@ -15,7 +15,7 @@ from kengine.curate.export.splits import Splits
 from kengine.curate.funnel import Funnel
 from kengine.curate.mask import mask_tokens
 from kengine.curate.record import Judgement, Loss, Sample, evolve
-from kengine.errors import UsageError
+from kengine.errors import InfraError, UsageError
 from kengine.model import SourceFile, Task, TaskSpec
 
 TASKS = [
@@ -308,3 +308,69 @@ def test_the_gradient_reaches_only_what_predicts_the_completion(tmp_path) -> Non
     torch.nn.functional.cross_entropy(logits[:-1], labels[1:]).backward()
     moved = (logits.grad.abs().sum(1) > 0).tolist()
     assert moved == [*mask[1:], False] and 0 < sum(mask) < len(mask)
+
+
+def test_another_seed_gives_another_split() -> None:
+    first, again, other = ([Splits({"a": 0.5, "b": 0.5}, seed).find(str(n)) for n in range(50)] for seed in (1, 1, 2))
+    assert first == again != other
+
+
+@pytest.mark.parametrize("n", range(6))
+def test_a_corpus_of_one_task_is_in_the_largest_split(tmp_path, n) -> None:
+    section = Export(splits={"validation": 0.4, "train": 0.6})
+    write(tmp_path, [sample(n + 20 * k) for k in range(3)], section)
+    assert [p.name for p in (tmp_path / "corpus/messages").iterdir()] == ["train.jsonl"]
+
+
+def test_no_weight_repeats_a_row_without_end(tmp_path) -> None:
+    write(tmp_path, [evolve(sample(0), weight=150.0)], Export(splits={"train": 1.0}, weights="repeat"))
+    assert len(lines(tmp_path / "corpus/messages/train.jsonl")) == 100
+
+
+def test_several_judgements_tell_the_last_failure_and_the_least_speed() -> None:
+    from dataclasses import replace
+
+    slow = replace(JUDGED, target="triton:sm_90", speedup=0.7)
+    told = provenance(sample(0, judgements=(JUDGED, slow)), "")
+    assert (told["verdict"], told["speedup"], told["targets"]) == ("passed", 0.7, ["triton:interpret", "triton:sm_90"])
+    wrong = replace(slow, status="wrong_result", speedup=None)
+    told = provenance(sample(0, judgements=(JUDGED, wrong)), "")
+    assert (told["verdict"], told["speedup"]) == ("wrong_result", 1.5)
+
+
+def test_an_export_that_was_killed_between_two_names_comes_back(tmp_path, monkeypatch) -> None:
+    from kengine.curate.export import files
+
+    write(tmp_path, [sample(n) for n in range(3)], ALL)
+    before = (tmp_path / "corpus/messages/train.jsonl").read_text()
+    (tmp_path / "corpus").rename(tmp_path / "corpus.old")
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files.Lines, "add_text", fail)
+    with pytest.raises(InfraError, match="No space left on device"):
+        write(tmp_path, [sample(9)], ALL)
+    assert (tmp_path / "corpus/messages/train.jsonl").read_text() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["corpus"]
+
+
+def test_the_old_export_goes_when_the_new_one_has_its_name(tmp_path, monkeypatch) -> None:
+    write(tmp_path, [sample(n) for n in range(3)], ALL)
+    before = (tmp_path / "corpus/messages/train.jsonl").read_text()
+    rename = Path.rename
+
+    def refuse(self, target):
+        if self.name == "corpus.part":
+            raise OSError(5, "Input/output error")
+        return rename(self, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", refuse)
+        with pytest.raises(InfraError, match="Input/output error"):
+            write(tmp_path, [sample(9)], ALL)
+    (left,) = tmp_path.iterdir()
+    assert (left / "messages/train.jsonl").read_text() == before
+    write(tmp_path, [sample(9)], ALL)
+    assert [p.name for p in tmp_path.iterdir()] == ["corpus"]
+    assert [row["uid"] for row in lines(tmp_path / "corpus/messages/train.jsonl")] == ["s:9"]

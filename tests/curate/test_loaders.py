@@ -321,7 +321,7 @@ def test_tritonbench_t_records_what_the_test_passes(write, outcomes) -> None:
     )
     loss, made = outcomes("T")
     assert loss.reason == "malformed_row" and "146" in loss.detail
-    assert made.files == () and made.prompt[0]["content"] == "adds" and made.labels["difficulty"] == 2
+    assert made.files == () and made.instruction == "adds" and made.prompt == () and made.labels["difficulty"] == 2
     assert [dict(c.params) for c in made.task.spec.cases] == [{"call": 0}, {"call": 1}]
     tasks.parse_task(made.task.source)
     inputs, result = run_task(made.task, call=1)

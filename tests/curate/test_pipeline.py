@@ -267,3 +267,56 @@ def test_progress_is_told(folder, monkeypatch) -> None:
     assert names == ["load parse fork", "turn", "export"]
     assert [done for name, done, _ in seen if name == names[0]][-1] == ROWS + 1
     assert [done for name, done, _ in seen if name == names[0]] == sorted(d for n, d, _ in seen if n == names[0])
+
+
+def test_a_commit_that_fails_half_way_leaves_nothing(tmp_path) -> None:
+    from kengine.curate.funnel import Funnel
+    from kengine.curate.record import Loss, Sample
+    from kengine.model import Task
+
+    class Broken(Funnel):
+        def to_json(self):
+            raise ZeroDivisionError
+
+    task = Task("t", "function", "x = 1\n")
+    samples = [Sample(f"u{n}", "s", "o", task if n else None) for n in range(3)]
+    store = Store(tmp_path)
+    try:
+        segment = store.segment(0)
+        segment.commit(samples[:1], [], 1, Funnel(), done=False)
+        with pytest.raises(ZeroDivisionError):
+            segment.commit(samples[1:], [Loss("x", "r", "d", "s", "", {})], 3, Broken(), done=True)
+        assert [s.uid for s in segment] == ["u0"] and list(store.losses()) == []
+        assert (len(segment), segment.position, segment.done) == (1, 1, False)
+        segment.commit(samples[1:], [], 3, Funnel(), done=True)
+    finally:
+        store.close()
+    store = Store(tmp_path)
+    try:
+        assert [(s.uid, s.task) for s in store.segment(0)] == [(s.uid, s.task) for s in samples]
+    finally:
+        store.close()
+
+
+def test_a_stage_over_all_samples_that_died_while_it_was_written_begins_anew(folder, monkeypatch) -> None:
+    from kengine.curate.store import Segment
+
+    commit = Segment.commit
+
+    def die(self, *args, **given):
+        commit(self, *args, **given)
+        if self.n == 1:
+            raise curate_stages.Crash
+
+    monkeypatch.setattr(pipeline, "COMMIT_ROWS", 8)
+    with monkeypatch.context() as patch:
+        patch.setattr(Segment, "commit", die)
+        with pytest.raises(curate_stages.Crash):
+            run(folder)
+    db = sqlite3.connect(folder / "curated/curate.sqlite")
+    ((position, done),) = db.execute("SELECT position, done FROM segments WHERE n = 1")
+    db.close()
+    assert position > 0 and not done
+    result = run(folder)
+    uids, lost = expected()
+    assert exported(folder) == uids and losses(result) == lost

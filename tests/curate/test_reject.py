@@ -11,7 +11,8 @@ from kengine.curate import sweeps
 from kengine.curate.record import Loss, Sample
 from kengine.curate.reject import Reject, in_parallel, reject
 from kengine.curate.taskbook import make
-from kengine.errors import UsageError
+from kengine.engine import Engine
+from kengine.errors import UsageError, WorkerLost
 from kengine.model import SourceFile
 from toy_items import GOOD
 from toy_items import TASK as TOY
@@ -181,3 +182,44 @@ def test_a_task_without_sizes_has_no_variants() -> None:
         == []
     )
     assert list(sweeps.variants(replace(TASK, source="def ("))) == []
+
+
+def test_a_machine_that_fails_rejects_nothing_and_says_what_to_do(monkeypatch) -> None:
+    def fail(engine: Engine, item: object) -> None:
+        raise WorkerLost("the judge died")
+
+    monkeypatch.setattr(Engine, "verify", fail)
+    with pytest.raises(WorkerLost, match=r"^s:1 on toy:cpu: the machine failed, not the sample: the judge died\.") as said:  # noqa: E501
+        list(reject([sample(GOOD)], Reject(targets=("toy:cpu",))))
+    assert "not counted as rejected" in str(said.value) and "run the same command again" in str(said.value)
+
+
+def test_a_sample_must_pass_on_every_target_of_its_backend() -> None:
+    from pathlib import Path
+    from types import SimpleNamespace
+
+    from kengine import codec
+    from kengine.curate.reject import Judging
+    from kengine.model import Status, Verdict
+
+    golden = Path(__file__).resolve().parents[1] / "core" / "golden" / "verdict-1.json"
+    verdict = codec.loads(golden.read_bytes(), Verdict)
+
+    def decide(**statuses):
+        asked = []
+
+        def verify(target, item, *more):
+            asked.append(target)
+            return replace(verdict, status=Status(statuses[target]), message=f"on {target}")
+
+        bench = SimpleNamespace(targets=tuple(statuses), targets_of=lambda sample: tuple(statuses), verify=verify)
+        (outcome,) = Judging(Reject(targets=("toy",), specialised="keep"), bench)(sample(GOOD))
+        return outcome, asked
+
+    outcome, asked = decide(one="passed", two="passed")
+    assert isinstance(outcome, Sample) and asked == ["one", "two"]
+    assert [j.status for j in outcome.judgements] == ["passed", "passed"]
+    outcome, asked = decide(one="passed", two="timed_out")
+    assert isinstance(outcome, Loss) and (outcome.reason, outcome.detail) == ("timed_out", "on two")
+    outcome, asked = decide(one="sham", two="passed")
+    assert isinstance(outcome, Loss) and outcome.reason == "sham" and asked == ["one"]

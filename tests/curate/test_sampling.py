@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 from kengine.curate import prompts, settings
-from kengine.curate.record import Loss, Sample
-from kengine.curate.sample import Sampling, ask_all, build, make_teacher
+from kengine.curate.record import Judgement, Loss, Sample
+from kengine.curate.reject import Reject
+from kengine.curate.sample import Sampling, aim, ask_all, build, chips_of, make_teacher
 from kengine.curate.stage import Context
 from kengine.curate.teacher import Endpoint, Kept, Question, Replay, Reply
 from kengine.errors import InfraError, UsageError
@@ -51,6 +52,125 @@ def test_a_prompt_names_the_function_of_an_answer_that_is_there() -> None:
         assert f"defines a function {named} that takes" in prompts.build(sample)[0]["content"]
     native = replace(done, files=(SourceFile("candidate.cu", "__global__ void run() {}"),))
     assert "`run`" not in prompts.build(native)[0]["content"]
+
+
+def test_an_instruction_is_a_part_of_the_prompt_and_not_the_whole(tmp_path) -> None:
+    told = replace(
+        SAMPLE, backend="triton", prompt=({"role": "system", "content": "s"}, {"role": "user", "content": "Say hi."})
+    )
+    asked: list[str] = []
+
+    class Listening:
+        def ask(self, question: Question) -> Reply:
+            asked.append(question.messages[-1]["content"])
+            return Reply("x")
+
+    section = Sampling(model="m", k=1, backends=("triton",), concurrency=1)
+    ((answered,),) = ask_all(iter([told]), Listening(), section, {"triton": "triton:sm_90"})
+    (text,) = asked
+    for part in (
+        "[backend: triton]", "operator `add`", "def reference(x, y):", "Say hi.", "Target: sm_90", "Constraints:",
+        "defines a function `candidate` that takes the inputs of `reference` and returns its result",
+    ):  # fmt: skip
+        assert part in text
+    assert text.index("Say hi.") < text.index("Constraints:")
+    assert (answered.prompt, answered.instruction) == ((), "Say hi.")
+    # what is exported is what was asked
+    assert prompts.build(answered)[0]["content"] == text
+
+
+def test_the_target_is_always_stated() -> None:
+    plain = replace(SAMPLE, backend="triton", labels={})
+    judged = Judgement("triton:interpret", "passed", compiled_for=("triton:interpret", "triton:gfx942"))
+    device = Judgement("triton:sm_90", "passed", emulated=False)
+    for sample, said in (
+        (plain, "Target: any chip that Triton runs on"),
+        (replace(plain, judgements=(judged,)), "Target: triton:gfx942"),
+        (replace(plain, judgements=(judged, device)), "Target: triton:gfx942, triton:sm_90"),
+        (replace(plain, labels={"target": "sm_80"}, judgements=(judged,)), "Target: sm_80"),
+    ):
+        assert said in prompts.build(sample)[0]["content"].split("\n")
+
+
+def test_chips_come_from_the_table_of_rejection() -> None:
+    reject = Reject(targets=("triton:interpret",), compile_for=("triton:gfx942", "triton:sm_90"))
+    made = settings.Settings(Path("c"), Path(), Path("o"), (), ("load",), {"reject": reject})
+    assert chips_of(made) == {"triton": "triton:gfx942, triton:sm_90"}
+    aimed = aim(replace(SAMPLE, labels={}), "triton", chips_of(made))
+    assert aimed.labels["target"] == "triton:gfx942, triton:sm_90"
+    assert aim(SAMPLE, "triton", chips_of(made)).labels["target"] == "sm_90"
+    assert "target" not in aim(replace(SAMPLE, labels={}), "nki", chips_of(made)).labels
+
+
+def last_line(task: Task, backend: str = "triton", **given) -> str:
+    return prompts.build(replace(SAMPLE, task=task, backend=backend, **given))[0]["content"].rpartition("\n")[2]
+
+
+WRITES = replace(TASK, source="def reference(x, out):\n    out.copy_(x)\n", spec=TaskSpec(writes=("out",)))
+
+
+def test_what_an_answer_to_a_task_with_written_arguments_defines() -> None:
+    text = prompts.build(replace(SAMPLE, task=WRITES, backend="triton"))[0]["content"]
+    assert (
+        "a function `candidate` that takes the same arguments as `reference`, writes its results into `out`, and "
+        "returns nothing." in text
+    )
+    assert "- it writes into `out`, in place, what `reference` writes there; its other inputs stay as they are" in text
+    both = replace(WRITES, source=WRITES.source + "    return x\n")
+    assert "into `out`, and returns what `reference` returns." in last_line(both)
+
+
+def test_what_an_answer_that_takes_its_outputs_defines() -> None:
+    starred = replace(TASK, source="def run(x, y):\n    return x\n\ndef reference(*inputs):\n    return run(*inputs)\n")
+    for task in (TASK, starred):
+        for code, destination in (
+            ("def run(x, y, out):\n    ...", True),
+            ("def run(\n    x: Tuple[int, int],\n    y,\n    out,  # written\n):\n    ...", True),
+            ("def run(x, y):\n    ...", False),
+            ("def run(x, y, eps=1e-6, *, n=3):\n    ...", False),
+            ("def run(*args):\n    ...", False),
+            ("run = other", False),
+        ):
+            line = last_line(task, files=(SourceFile("candidate.py", code),), entry="run")
+            assert ("after them one array for each result" in line) is destination, code
+            assert "function `run`" in line
+
+
+def test_what_answers_of_other_forms_define() -> None:
+    module = replace(TASK, form="module", source="class Model: ...\n")
+    assert "defines a class `ModelNew`" in last_line(module) and "ModelNew" in last_line(module, "nki")
+    assert "one ```cuda block that holds the whole file" in last_line(
+        TASK, "cuda", files=(SourceFile("candidate.cu", "__global__ void k() {}"),)
+    )
+    assert "defines one function decorated with `nki.jit` that takes the inputs" in last_line(TASK, "nki")
+    kernel = (SourceFile("candidate.py", "def k(x, y): ..."),)
+    assert "`nki.jit`, called `k`, that takes" in last_line(TASK, "nki", files=kernel, entry="k")
+    numpy = "def forward(x):\n    return x\n\ndef transform_to_nki_inputs(inputs):\n    return inputs\n"
+    assert "takes what `transform_to_nki_inputs` gives" in last_line(replace(TASK, form="numpy", source=numpy), "nki")
+
+
+def test_a_reference_that_holds_the_answer_is_not_shown() -> None:
+    code = "def run(x, y):\n    secret = x + y\n    return secret\n"
+    task = replace(TASK, source=f"{code}\n\ndef reference(*inputs):\n    return run(*inputs)\n", self_referenced=True)
+    given = replace(SAMPLE, task=task, backend="triton", files=(SourceFile("candidate.py", code),), entry="run",
+                    instruction="Adds two.")  # fmt: skip
+    text = prompts.build(given)[0]["content"]
+    assert "secret" not in text and "It is called as `run(x, y)`." in text and "Adds two." in text
+    assert "secret" in prompts.build(replace(given, task=replace(task, self_referenced=False)))[0]["content"]
+
+
+def test_a_replay_tells_what_it_took(tmp_path) -> None:
+    rows = [{"task": "add", "completion": "a", "prompt_tokens": 100, "completion_tokens": 50, "model": "m"},
+            {"task": "add", "completion": "b", "cost": 0.5}]  # fmt: skip
+    section = Sampling(replay="r", k=2, backends=("triton",), price_in=1.0, price_out=2.0)
+    (found,) = ask_all(iter([SAMPLE]), replay(tmp_path, rows), section)
+    assert [s.sampling.get("cost") for s in found] == [pytest.approx(2e-4), 0.5]
+    assert found[0].usage() == {
+        "model": "m",
+        "prompt_tokens": 100,
+        "completion_tokens": 50,
+        "cost": pytest.approx(2e-4),
+    }
 
 
 def replay(folder: Path, rows: list[dict[str, object]]) -> Replay:

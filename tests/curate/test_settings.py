@@ -77,7 +77,7 @@ def test_the_order_of_stages_may_be_given() -> None:
         ('["triton:interpret"]', '["triton interpret"]', 18, r"reject\.targets: 'triton interpret' is neither"),
         ("launch-timeout-s = 5", "launch-timeout-s = -1", 20, r"reject\.launch_timeout_s: want a number above 0"),
         ('["triton:gfx942"]', '["gfx942"]', 19, r"reject\.compile_for: .*gfx942"),
-        ('launch-timeout-s = 5', 'limits = 5', 20, r"reject\.limits: want object, got int"),
+        ("launch-timeout-s = 5", "limits = 5", 20, r"reject\.limits: want object, got int"),
         ("[parse]", "[balance]\nweights = { backend = 2 }\n[parse]", 15, r"balance\.weights\['backend'\]: want object"),
         ("[parse]", "[balance.weights]\nbackend = 2\n[parse]", 15, r"balance\.weights\['backend'\]: want object"),
         ("[parse]", "[export.splits]\ntrain = 'x'\n[parse]", 15, r"export\.splits\['train'\]: want float, got str"),
@@ -150,3 +150,65 @@ def test_every_stage_of_this_package_has_a_table_with_defaults() -> None:
     assert ours <= set(here)
     for name in here:
         assert STAGES[name].record()() is not None
+
+
+RUN = """out = "o"
+[[source]]
+path = "rows.jsonl"
+{source}
+[reject]
+targets = [
+  "toy:cpu",
+  {target},
+]
+{more}
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"target": '"toy:cup"'}, r":8: reject\.targets: 'toy:cup': unknown target toy:cup.* the backend 'toy' has: toy:cpu"),  # noqa: E501
+        ({"target": "'tyo:cpu'"}, r":8: reject\.targets: 'tyo:cpu': no backend 'tyo' is installed; installed backends: .*toy"),  # noqa: E501
+        ({"more": 'compile_for = ["toy:x9"]'}, r":10: reject\.compile_for: 'toy:x9': unknown target"),
+        ({"more": '[augment]\nvariants = 1\ntargets = ["toy:x9"]'}, r":12: augment\.targets: 'toy:x9': unknown target"),
+        ({"more": '[augment]\nreasoning = "ask"'}, r":11: augment\.reasoning: \"ask\" needs a table \[sample\]"),
+        ({"more": '[sample]\nreplay = "no.jsonl"'}, r":11: sample\.replay: .*no\.jsonl: no such file"),
+        ({"more": "[sample]\nk = 2"}, r":10: sample: names neither a file to `replay` nor a `model`"),
+        ({"source": 'tasks = "nowhere"'}, r":4: source\[0\]\.tasks: source rows\.jsonl: .*nowhere: no such file or folder"),  # noqa: E501
+        ({"source": 'format = "gpu-mode"'}, r":4: source\[0\]\.format: source rows\.jsonl: .*is not of the format 'gpu-mode'"),  # noqa: E501
+        ({"more": '[decontaminate]\nbenchmark = [\n {path = "rows.jsonl"},\n {path = "no"},\n]'},
+         r":13: decontaminate\.benchmark\[1\]: .*no: no such file"),
+    ],
+)  # fmt: skip
+def test_what_shows_only_in_use_is_told_with_file_line_and_value(given, said, write) -> None:
+    from kengine.curate import pipeline
+
+    pytest.importorskip("tree_sitter", reason="what [decontaminate] compares with comes with kernel-engine[curate]")
+    text = RUN.format(**{"source": "", "target": '"toy:cpu"', "more": "", **given})
+    folder = write({"rows.jsonl": [{"code": "x", "prompt": "q"}], "curate.toml": text})
+    with pytest.raises(ConfigError, match=rf"^{re.escape(str(folder / 'curate.toml'))}{said}"):
+        pipeline.run(settings.read(folder))
+
+
+def test_a_source_that_is_not_there_is_told_with_its_line(write) -> None:
+    from kengine.curate import pipeline
+
+    folder = write({"curate.toml": '[[source]]\npath = "a.jsonl"\n[[source]]\nname = "b"\npath = "b.jsonl"\n',
+                    "a.jsonl": [{"code": "x", "prompt": "q"}]})  # fmt: skip
+    with pytest.raises(ConfigError, match=r"curate\.toml:5: source\[1\]\.path: source b: .*b\.jsonl: no such file"):
+        pipeline.run(settings.read(folder))
+
+
+def test_a_run_that_has_its_verdicts_does_not_ask_for_targets(write) -> None:
+    from kengine.curate import judge
+    from kengine.curate.stage import Context
+
+    class Done:
+        def last(self) -> object:
+            return object()
+
+    made = settings.parse('[[source]]\npath = "x"\n', Path("curate.toml"))
+    judge.check_targets(Context(made, Path("o"), 1, Done()), "reject.targets", ["nowhere:x"])
+    with pytest.raises(ConfigError, match="no backend 'nowhere'"):
+        judge.check_targets(Context(made, Path("o")), "reject.targets", ["nowhere:x"])

@@ -46,6 +46,12 @@ def engine(target):
         yield engine
 
 
+@pytest.fixture(scope="module")
+def timing_engine(target):
+    with Engine(target=target, plan=Plan(time=True, time_budget_s=1.0), workers=1) as engine:
+        yield engine
+
+
 @pytest.mark.parametrize("name", sorted(PASSING))
 def test_passes(engine, name: str) -> None:
     verdict = engine.verify(item(name))
@@ -79,9 +85,8 @@ def test_a_wrapper_that_does_it_all_is_a_sham(engine) -> None:
 
 
 @pytest.mark.parametrize("name", ["softmax/one_block.cu", "softmax/raw_kernel.py", "softmax/inline.py"])
-def test_times(target, name: str) -> None:
-    with Engine(target=target, plan=Plan(time=True, time_budget_s=1.0), workers=1) as engine:
-        verdict = engine.verify(item(name))
+def test_times(timing_engine, name: str) -> None:
+    verdict = timing_engine.verify(item(name))
     assert verdict.status is Status.passed, verdict.message
     (case,) = verdict.stages.time.cases
     assert min(case.candidate_ns) > 500 and case.low <= case.speedup <= case.high

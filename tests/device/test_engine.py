@@ -129,6 +129,49 @@ def test_a_bar_that_nobody_clears_is_too_slow(target):
     assert verdict.speedup is not None
 
 
+GRAPH = """
+GRAPHS = {}
+
+
+def candidate(x, y):
+    key = tuple(x.shape)
+    if key not in GRAPHS:
+        a, b, out = torch.empty_like(x), torch.empty_like(y), torch.empty_like(x)
+        n = out.numel()
+        grid = (triton.cdiv(n, 1024),)
+        add[grid](a, b, out, n, BLOCK=1024)
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            add[grid](a, b, out, n, BLOCK=1024)
+        GRAPHS[key] = graph, a, b, out
+    graph, a, b, out = GRAPHS[key]
+    a.copy_(x)
+    b.copy_(y)
+    graph.replay()
+    return out.clone()
+"""
+
+
+def test_replays_of_a_graph_are_launches_of_what_it_holds(engine):
+    verdict = engine.verify(item(ADD.partition("def candidate")[0] + GRAPH))
+    assert verdict.status == "passed", (verdict.message, verdict.log)
+    # The first call of the first shape has the launch that warms up, too.
+    assert [[launch.kernel for launch in case] for case in verdict.stages.launch.launches] == [["add"], ["add"]]
+
+
+def test_operators_that_a_graph_hides_are_operators(engine):
+    hidden = GRAPH.replace(
+        "            add[grid](a, b, out, n, BLOCK=1024)\n        GRAPHS",
+        "            add[grid](a, b, torch.empty_like(out), n, BLOCK=1024)\n"
+        "            torch.add(a, b, out=out)\n        GRAPHS",
+    )
+    assert hidden != GRAPH
+    verdict = engine.verify(item(ADD.partition("def candidate")[0] + hidden))
+    assert verdict.status == "sham", verdict.message
+    assert "provenance" in verdict.message
+
+
 def test_device_memory_comes_back(engine):
     engine.verify(item(ADD))
     before = memory_mb()

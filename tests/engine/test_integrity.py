@@ -58,6 +58,11 @@ CHEATS = {
         candidate("import threading\ndef spin():\n    while True: pass\n"
                   "threading.Thread(target=spin, daemon=True).start()"),
         "tampered", "goes on working"),
+    "another kernel while it is followed": (
+        candidate("o = np.empty_like(x)\nif type(x) is not np.ndarray:\n"
+                  "    add[-(-len(x) // 64)](x, y, o)\n    return o\n"
+                  "copy[1](x[:1], o[:1])\nreturn o if o[0] != x[0] else x + y", top=COPY),
+        "sham", "while it is followed and 1 x copy"),
     "a process that stays": (
         candidate("import os, time\nif os.fork() == 0:\n    time.sleep(1000)"), "tampered", "still there"),
 }  # fmt: skip
@@ -99,6 +104,7 @@ def facts(*operators, kernels=100, output=(True, True), **more):
 
 
 MM = ("aten::mm", "contraction", 1000)
+CLONE = OperatorUse("aten::clone", "movement", 1, 200)
 COPIED = ("aten::relu", "elementwise", 100)
 
 
@@ -115,6 +121,13 @@ COPIED = ("aten::relu", "elementwise", 100)
         (facts(output=(True, False)), facts(MM), "nothing of what it returns comes from a kernel"),
         (facts(exported_bytes=100, foreign_bytes=100), facts(MM), "the host computes it"),
         (facts(exported_bytes=100, foreign_bytes=4), facts(MM), ""),
+        (facts(exported_bytes=8, foreign_bytes=4096, input_bytes=1000), facts(MM), ""),
+        (facts(exported_bytes=100, foreign_bytes=100, input_bytes=1000), facts(MM), "the host computes it"),
+        (facts(array_bytes=1000, foreign_bytes=250, input_bytes=1000), facts(MM), "the host computes it"),
+        (facts(array_bytes=1000, foreign_bytes=200, input_bytes=1000), facts(MM), ""),
+        (facts(moved=(CLONE,)), facts(moved=(CLONE,)), "aten::clone do 100% of what the reference does"),
+        (facts(moved=(CLONE,), kernels=2000), facts(MM, moved=(CLONE,)), ""),
+        (facts(moved=(OperatorUse("aten::_to_copy", "movement", 1, 40),)), facts(moved=(CLONE,)), ""),
         (facts(device_ns={"ampere_sgemm_128x64_nn": 90, "copy_kernel": 10}), facts(MM), "90% of the device's time"),
         (facts(device_ns={"my_gemm": 90, "copy_kernel": 10}), facts(MM), ""),
     ],
@@ -129,6 +142,12 @@ def test_what_a_task_allows_counts_for_nothing():
     assert origin.judge(facts(MM), facts(MM), ("mm",)).problem == ""
     assert origin.judge(facts(MM), facts(MM), ("contraction",)).problem == ""
     assert origin.judge(facts(MM), facts(MM), ("aten::bmm",)).problem != ""
+
+
+def test_what_a_task_allows_its_screening_allows_no_operator():
+    copied = facts(moved=(OperatorUse("aten::_to_copy", "movement", 1, 100),))
+    assert origin.judge(copied, copied, ("copy", "zeros")).problem != ""
+    assert origin.judge(copied, copied, ("aten::_to_copy",)).problem == ""
 
 
 def test_coverage_is_the_kernels_share_of_the_work():

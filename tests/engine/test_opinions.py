@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 
 import pytest
 from kengine import Engine, Plan, codec
@@ -141,14 +140,14 @@ def test_options_of_the_command():
         options.merge_plan(Plan(), opinion="http://h/v1")
 
 
-def test_the_engine_holds_no_key_in_its_zygotes():
+def test_the_engine_holds_no_key_in_its_zygotes(monkeypatch):
     from kengine.engine.zygote import environment
 
-    os.environ["OPENAI_API_KEY"] = "k"
-    try:
-        assert "OPENAI_API_KEY" not in environment({})
-    finally:
-        del os.environ["OPENAI_API_KEY"]
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.setenv("SOME_OTHER_SECRET", "s")
+    kept = environment({"OWN": "1"})
+    assert not {"OPENAI_API_KEY", "SOME_OTHER_SECRET"} & set(kept)
+    assert kept["OWN"] == "1" and kept["OMP_NUM_THREADS"] == "1"
 
 
 def test_json_of_a_plan():

@@ -13,6 +13,7 @@ torch = pytest.importorskip("torch")
 from kengine.errors import CandidateFault, TargetUnavailable  # noqa: E402
 from kengine.extension import Settings, load_inline  # noqa: E402
 from kengine.extension.nvcc import device_command, find_toolkit  # noqa: E402
+from kengine.simt import FaultKind, KernelFault  # noqa: E402
 
 SOURCE = r"""
 #include <torch/extension.h>
@@ -42,8 +43,36 @@ NEEDS_TORCH = SOURCE.replace(
 
 
 def test_the_reason_is_told_when_the_light_headers_do_not_fit(settings: Settings) -> None:
-    with pytest.raises(CandidateFault, match=r"^cuda_sources:13: .torch::nn. has not been declared"):
+    with pytest.raises(CandidateFault, match=r"^cuda_sources:13: .torch::nn. has not been declared") as caught:
         load_inline("needs_torch", RUN, NEEDS_TORCH, functions=["run"], settings=settings)
+    assert (caught.value.status, caught.value.line) == ("unsupported", 13)
+
+
+@pytest.mark.parametrize(
+    ("statement", "status", "word"),
+    [
+        ("at::globalContext();", "unsupported", "globalContext"),
+        ("c10::Dispatcher::singleton();", "unsupported", "Dispatcher"),
+        ("at::TensorIteratorConfig config;", "unsupported", "TensorIteratorConfig"),
+        ("using at::TensorIterator;", "unsupported", "TensorIterator"),
+        ("x.unsafeGetTensorImpl();", "unsupported", "unsafeGetTensorImpl"),
+        ("using namespace at; globalContext();", "unsupported", "globalContext"),
+        ("using namespace torch; nn::functional::relu(x);", "unsupported", "nn"),
+        ("auto y = special_erf(x);", "unsupported", "special_erf"),
+        ("torch::emptylike(x);", "compile_failed", "emptylike"),
+        ("x.no_such_method_of_torch();", "compile_failed", "no_such_method_of_torch"),
+        ("torch::empty_like(xx);", "compile_failed", "xx"),
+    ],
+)
+def test_a_name_that_only_torchs_headers_have_is_no_fault_of_the_candidate(
+    statement: str, status: str, word: str, settings: Settings
+) -> None:
+    source = f"#include <torch/extension.h>\ntorch::Tensor run(torch::Tensor x) {{\n  {statement}\n  return x;\n}}\n"
+    with pytest.raises(CandidateFault) as caught:
+        load_inline("lacking", "torch::Tensor run(torch::Tensor x);", source, functions=["run"], settings=settings)
+    assert (caught.value.status, caught.value.line) == (status, 3)
+    assert word in caught.value.message and caught.value.message.startswith("cuda_sources:3: ")
+    assert ("the light ones do not" in caught.value.message) == (status == "unsupported")
 
 
 @pytest.mark.slow
@@ -58,6 +87,42 @@ def test_torchs_own_headers_serve_what_the_light_ones_lack(settings: Settings) -
         m.forget_launches()
         assert torch.equal(m.run(x, 2.5), light.run(x, 2.5))
         assert [launch.grid for launch in m.launches()] == [(2, 1, 1), (2, 1, 1)]
+
+
+BELOW = r"""
+#include <torch/extension.h>
+__global__ void relu(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i + %d] > 0.f ? x[i + %d] : 0.f;
+}
+torch::Tensor run(torch::Tensor x) {
+  at::globalContext().lazyInitCUDA();
+  auto held = c10::GetAllocator(c10::DeviceType::CUDA)->allocate(x.numel() * sizeof(float));
+  auto* middle = static_cast<float*>(held.get());
+  using Empty = at::Tensor(const at::Tensor&, std::optional<at::ScalarType>, std::optional<at::Layout>,
+                           std::optional<at::Device>, std::optional<bool>, std::optional<at::MemoryFormat>);
+  auto make = c10::Dispatcher::singleton().findSchemaOrThrow("aten::empty_like", "").typed<Empty>();
+  auto y = make.call(x, std::nullopt, std::nullopt, std::nullopt, std::nullopt, std::nullopt);
+  int n = x.numel();
+  relu<<<(n + 63) / 64, 64>>>(x.data_ptr<float>(), middle, n);
+  relu<<<(n + 63) / 64, 64>>>(middle, y.data_ptr<float>(), n);
+  return y;
+}
+"""
+
+
+@pytest.mark.slow
+def test_memory_from_below_the_operators_is_known_and_bounded(settings: Settings) -> None:
+    how = replace(settings, full_headers=True, check=True)
+    declared = "torch::Tensor run(torch::Tensor x);"
+    x = torch.randn(100)
+    right = load_inline("below", declared, BELOW % (0, 0), functions=["run"], settings=how)
+    assert right.path == "full" and torch.equal(right.run(x), torch.relu(x))
+    beyond = load_inline("beyond", declared, BELOW % (1, 1), functions=["run"], settings=how)
+    with pytest.raises(KernelFault) as caught:
+        beyond.run(x)
+    fault = caught.value.fault
+    assert (fault.kind, fault.argument, fault.byte_offset) == (FaultKind.OUT_OF_BOUNDS_READ, "x", 400)
 
 
 def test_flags_of_nvcc_are_those_of_torch_and_the_candidates_win() -> None:

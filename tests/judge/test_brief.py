@@ -15,14 +15,14 @@ def make_inputs(seed, device):
 
 def reference(x, i):
     y = torch.softmax(x, -1)
-    return y, i * 2, y > 0.02, {"big": x.half(), "sum": x.sum()}
+    return y, i * 2, y > 0.02, {"big": x.half(), "sum": x.sum(), "rows": len(x), "way": "last"}
 """
 
 
 def right(x, i):
     y = torch.exp(x - x.amax(-1, keepdim=True))
     y = y / y.sum(-1, keepdim=True)
-    return y, i + i, torch.softmax(x, -1) > 0.02, {"big": x.half(), "sum": x.sum()}
+    return y, i + i, torch.softmax(x, -1) > 0.02, {"big": x.half(), "sum": x.sum(), "rows": len(x), "way": "last"}
 
 
 def change(place, how):
@@ -56,6 +56,8 @@ CANDIDATES = {
     "flipped bool": (change(2, lambda t: ~t), False),
     "shape": (change(0, lambda t: t[:-1]), False),
     "dtype": (change(0, lambda t: t.double()), False),
+    "number": (change(3, lambda d: {**d, "rows": 34}), False),
+    "word": (change(3, lambda d: {**d, "way": "first"}), False),
     "nesting": (change(3, lambda d: d["big"]), False),
     "nothing": (lambda x, i: None, False),
 }
@@ -74,6 +76,17 @@ def test_agrees_with_the_full_comparison(bench, make_task, name):
         assert answer["ok"], answer
         answers.append(answer["comparison"]["ok"])
     assert answers == [ok, ok]
+
+
+def test_an_answer_whose_bytes_are_not_at_hand_is_not_right(bench, make_task):
+    bench.open(make_task(SOURCE), cases=1)
+    (lent,) = bench.lend(0)
+    (tree,) = lent.describe([right(*lent.args)])
+    tree["items"][0]["sink"] = None
+    body = {"task_id": bench.opened["task_id"], "case": 0, "phase": "check", "holder": "r1", "outputs": [tree]}
+    for brief in (True, False):
+        answer, _ = bench.ask("compare", brief=brief, **body)
+        assert answer["ok"] and answer["comparison"]["ok"] is False, answer
 
 
 def test_a_written_input_is_not_right(bench, make_task):

@@ -82,6 +82,25 @@ def test_a_plugin_decides_in_the_place_of_the_core(module, bench_with):
     assert (wrong.ok, wrong.problem, wrong.by) == (False, "another sum", "sums")
 
 
+def test_the_last_plugin_is_asked_first_and_hands_on_what_it_does_not_know(monkeypatch):
+    class Named:
+        def __init__(self, name, knows):
+            self.name, self.knows = name, knows
+
+        def compare(self, task, index, expected, actual):
+            return Comparison("", True, by=self.name) if self.knows else None
+
+    for plugins, by in (
+        ({"a": Named("a", True), "b": Named("b", True)}, "b"),
+        ({"a": Named("a", True), "b": Named("b", False)}, "a"),
+    ):
+        monkeypatch.setattr(comparers, "_loaded", plugins)
+        ask = comparers.ask_plugins((("a", "a"), ("b", "b")), None, 0)
+        assert ask((), (), "cpu").by == by
+    monkeypatch.setattr(comparers, "_loaded", {"a": Named("a", False)})
+    assert comparers.ask_plugins((("a", "a"),), None, 0)((), (), "cpu") is None
+
+
 def test_the_form_is_the_cores_affair(module, bench_with):
     comparison = bench_with([["sums", module]]).run(lambda x: x.reshape(-1))
     assert not comparison.ok

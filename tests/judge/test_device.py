@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import os
+
 import pytest
 from kengine import codec
 from kengine.judge import arena
@@ -114,15 +117,41 @@ def test_module_and_numpy_forms(device_bench, make_task):
     assert device_bench.run(lambda init, state, x: x @ state["l.weight"].T + state["l.bias"]).ok
 
 
+def test_a_quarter_of_the_devices_memory_is_kept(device_bench, make_task, monkeypatch):
+    monkeypatch.setattr(arena, "memory_bytes", lambda device: 141 << 30)
+    device_bench.open(make_task(HEAD + TASKS["sum"][0]))
+    assert device_bench.judge.caches["cuda"].limit == (141 << 30) // 4
+    # There may be as many judges of one candidate as there are workers.
+    device_bench.open(dataclasses.replace(make_task(HEAD + TASKS["sqrt"][0]), self_referenced=True))
+    assert device_bench.judge.caches["cuda"].limit == (141 << 30) // 32
+    monkeypatch.setattr(arena, "memory_bytes", lambda device: 0)
+    device_bench.open(make_task(HEAD + TASKS["mask"][0]))
+    assert device_bench.judge.caches["cuda"].limit == 16 << 30
+    assert device_bench.judge.caches["cpu"].limit == 2 << 30
+
+
+def test_a_device_that_does_not_answer_has_no_known_size(monkeypatch):
+    def refuse():
+        raise RuntimeError("no device")
+
+    monkeypatch.setattr(torch.cuda, "current_device", refuse)
+    assert arena.memory_bytes("cuda") == 0 and arena.memory_bytes("cpu") == 0
+
+
+@pytest.mark.device
 def test_real_device_arena():
     if not torch.cuda.is_available():
-        pytest.skip("needs a CUDA or ROCm device")
+        pytest.skip("needs a CUDA device")
     block = arena.make_arena("cuda", 1 << 20)
     described = block.describe()
-    assert described["via"] == "cuda" and described["nbytes"] >= 1 << 20
-    assert described["handle"]["offset_bytes"] == 0
-    assert set(described["handle"]) == {
-        "device", "handle", "size_bytes", "offset_bytes", "ref_counter_handle", "ref_counter_offset", "event_handle",
-        "event_sync_required",
-    }  # fmt: skip
+    assert described == {"via": "cuda_fd", "nbytes": block.nbytes, "number": described["number"], "device": 0}
+    assert block.nbytes >= 1 << 20 and described["number"] >= 1
+    (fd,) = block.descriptors()
+    assert os.fstat(fd) and block.view.numel() == block.nbytes and block.view.is_cuda
+    arena.poison(block.view)
+    assert block.view[-1].item() == arena.POISON
     block.close()
+    block.close()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(fd)
+    assert arena.memory_bytes("cuda") > 1 << 30

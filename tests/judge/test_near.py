@@ -35,6 +35,18 @@ def test_a_pair_in_each_others_places_is_all_that_differs():
     assert x.reshape(-1)[first] == y.reshape(-1)[second] and x.reshape(-1)[second] == y.reshape(-1)[first]
 
 
+def test_a_pair_of_a_large_array_is_found_without_a_list_of_its_places(monkeypatch):
+    x = np.arange(4096.0, dtype=np.float32)
+    monkeypatch.setattr(near, "_LISTED", 1000)
+    for seed in range(20):
+        y = altered(x, "fresh~pair", seed)
+        first, second = np.flatnonzero(x != y)
+        assert 16 <= first < second < 4096 - 16 and first % 64 and second % 64
+        assert (y[first], y[second]) == (second, first)
+    assert (altered(x, "fresh~pair", 3) == altered(x, "fresh~pair", 3)).all()
+    assert (altered(x, "fresh~pair", 3) != altered(x, "fresh~pair", 4)).any()
+
+
 def test_changed_inputs_hold_values_of_another_draw():
     x = np.zeros((32, 32), np.float32)
     y = altered(x, "fresh~changed")
@@ -66,3 +78,28 @@ def test_torch_tensors():
 def test_phases():
     assert near.base("fresh~swapped") == near.base("fresh~changed") == "fresh"
     assert near.base("fresh") is None and near.base("fresh~swapped/other") is None
+
+
+def test_the_same_once_more_is_the_same():
+    assert near.base("check~same") == "check" and near.base("check~pair") == "check"
+    x = np.random.default_rng(1).standard_normal(100).astype(np.float32)
+    assert np.array_equal(altered(x, "check~same"), x)
+
+
+@pytest.mark.parametrize(
+    ("body", "inputs", "phase"),
+    [
+        ("x * 2", "torch.randn(64, 64, generator=g)", "fresh~pair"),
+        ("x.sum().reshape(1)", "torch.randn(64, 64, generator=g)", "fresh~changed"),
+        ("x * 2", "torch.randint(0, 9, (64, 64), generator=g)", ""),
+    ],
+)
+def test_the_judge_chooses_contents_with_another_answer(bench, make_task, body, inputs, phase):
+    pytest.importorskip("torch")
+    source = (
+        "import torch\ndef make_inputs(seed, device):\n    g = torch.Generator().manual_seed(seed)\n"
+        f"    return [{inputs}]\ndef reference(x):\n    return {body}\n"
+    )
+    bench.open(make_task(source), cases=1)
+    answer, _ = bench.ask("near", task_id=bench.opened["task_id"], case=0, phase="fresh")
+    assert answer == {"ok": True, "phase": phase}

@@ -68,3 +68,28 @@ def test_kinds_of_work(text, kinds):
         assert session.expected(session.cases[0], "again").outputs
     finally:
         session.close()
+
+
+def followed(text):
+    session = Session(tasks.parse_task(text), "ab" * 16, "cpu", "k", ByteCache(1 << 26))
+    try:
+        session.open(1)
+        return profiles.profile(session, session.cases[0])
+    finally:
+        session.close()
+
+
+def test_what_is_made_of_parameters_alone_is_no_work():
+    pytest.importorskip("torch")
+    text = MODULE.replace("self.linear(x)", "x @ self.linear.weight.cos()")
+    assert {use.name for use in followed(text).operators} == {"aten::mm", "aten::_softmax"}
+
+
+def test_a_reference_that_cannot_be_followed_is_nobodys_fault(monkeypatch):
+    pytest.importorskip("torch")
+
+    def fail(session, case):
+        raise RuntimeError("no mode here")
+
+    monkeypatch.setattr(profiles, "_follow", fail)
+    assert not followed(FUNCTION).followed

@@ -172,6 +172,17 @@ def test_ceilings_are_the_best_of_what_was_measured():
     assert Ceilings().best == 0.0
 
 
+def test_what_a_case_needs_is_worked_out_once(session, monkeypatch):
+    made, asked = session("x * 2.0"), []
+    inner = roofline.estimate
+    monkeypatch.setattr(roofline, "estimate", lambda *given: (asked.append(given[2]), inner(*given))[1])
+    first = roofline.floor(made, made.cases[0], Device())
+    assert first == roofline.floor(made, made.cases[0], Device()) and first[0] > 0
+    assert asked == [1 << 16]
+    roofline.floor(made, made.cases[0], Device(cache=1 << 20))
+    assert asked == [1 << 16, 1 << 20]
+
+
 def test_measured_rates_are_plausible_on_this_host():
     def clock(batch):
         times = []

@@ -7,7 +7,7 @@ import copy
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kengine.judge.structure import ArrayOut, Form, Malformed, mismatch, read_outputs
+from kengine.judge.structure import ArrayOut, Form, Malformed, in_order, mismatch, read_outputs
 from kengine.model import TensorSpec
 
 GOOD = {
@@ -53,7 +53,8 @@ MALFORMED = {
     "bool size": [changed(shape=[True, 6])],
     "huge": [changed(shape=[1 << 40, 1 << 40])],
     "huge size": [changed(shape=[1 << 80])],
-    "many dimensions": [changed(shape=[1] * 40)],
+    "many dimensions": [changed(shape=[1] * 40, strides=[])],
+    "dimensions without end": [changed(shape=[1] * 40, strides=[1] * 40)],
     "strides of another rank": [changed(strides=[1])],
     "string strides": [changed(strides="61")],
     "negative offset": [changed(offset=-1)],
@@ -123,6 +124,7 @@ DIFFERENT = {
     "shape": (changed(shape=[6, 4], strides=[4, 1]), "shape [6, 4], expected [4, 6]"),
     "broadcastable": (changed(shape=[1, 6], strides=[6, 1]), "shape [1, 6]"),
     "dtype": (changed(dtype="float64"), "dtype float64, expected float32"),
+    "dtype of the same size": (changed(dtype="int32"), "dtype int32, expected float32"),
     "subclass": (changed(type="mine.LazyTensor"), "is a mine.LazyTensor"),
     "numpy": (changed(type="numpy.ndarray"), "is a numpy.ndarray, expected a plain torch.Tensor"),
     "device": (changed(device="cuda:0"), "lives on cuda:0, expected cpu"),
@@ -139,6 +141,71 @@ def test_mismatch(name):
     tree, problem = DIFFERENT[name]
     values, _ = read_outputs([tree], 1)
     assert problem in mismatch(WANT, values)
+
+
+CONTAINERS = {
+    "another key": ({"a": 1}, {"k": "dict", "items": {"a": 1, "b": 2}}, "the keys ['a', 'b'], expected ['a']"),
+    "a key less": ({"a": 1, "b": 2}, {"k": "dict", "items": {"a": 1}}, "the keys ['a'], expected ['a', 'b']"),
+    "a longer tuple": ((1,), {"k": "tuple", "items": [1, 2]}, "a tuple of 2, expected 1"),
+    "a longer list": ([1], {"k": "list", "items": [1, 2]}, "a list of 2, expected 1"),
+    "a shorter list": ([1, 2], {"k": "list", "items": [1]}, "a list of 1, expected 2"),
+    "a list for a tuple": ((1,), {"k": "list", "items": [1]}, "is a list, expected a tuple"),
+    "a tuple for a list": ([1], {"k": "tuple", "items": [1]}, "is a tuple, expected a list"),
+    "bool for int": (1, True, "is a bool, expected a int"),
+    "int for bool": (True, 1, "is a int, expected a bool"),
+    "float for int": (1, 1.0, "is a float, expected a int"),
+    "int for float": (1.0, 1, "is a int, expected a float"),
+    "nothing for int": (1, None, "is None, expected a int"),
+}
+
+
+@pytest.mark.parametrize("name", CONTAINERS)
+def test_containers_and_numbers_are_of_the_same_kind_and_size(name):
+    want, have, problem = CONTAINERS[name]
+
+    def tree(value):
+        if not isinstance(value, dict):
+            return {"k": "value", "v": value}
+        items = value["items"]
+        inner = {k: tree(v) for k, v in items.items()} if isinstance(items, dict) else [tree(v) for v in items]
+        return {"k": value["k"], "items": inner}
+
+    values, _ = read_outputs([tree(have)], 0)
+    assert problem in mismatch([want], values)
+
+
+def test_arrays_of_a_dict_are_matched_by_their_keys():
+    trees = {"b": GOOD, "a": changed(dtype="int32") | {"sink": 1}}
+    values, arrays = read_outputs([{"k": "dict", "items": trees}], 2)
+    want = {"a": Form(TensorSpec("int32", (4, 6)), True, "cpu"), "b": WANT[0]}
+    assert mismatch([want], values) == ""
+    assert in_order([want], values) == [arrays[1], arrays[0]]
+
+
+def test_more_arrays_than_sinks_are_malformed():
+    second = GOOD | {"sink": 1}
+    with pytest.raises(Malformed, match="names sink 1 of 1"):
+        read_outputs([GOOD, second], 1)
+    assert [a.sink for a in read_outputs([GOOD, second], 2)[1]] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape", "problem"),
+    [
+        ("numpy.ndarray", (4, 6), ""),
+        ("cupy.ndarray", (4, 6), ""),
+        ("numpy.matrix", (4, 6), "is a numpy.matrix, expected a plain numpy.ndarray"),
+        ("numpy.ma.MaskedArray", (4, 6), "is a numpy.ma.MaskedArray"),
+        ("torch.Tensor", (4, 6), "is a torch.Tensor"),
+        ("numpy.float32", (), ""),
+        ("mine.float32", (), "is a mine.float32"),
+    ],
+)
+def test_plain_numpy_arrays_and_scalars(kind, shape, problem):
+    want = [Form(TensorSpec("float32", shape), False, "cpu")]
+    values, _ = read_outputs([changed(type=kind, shape=list(shape), strides=[])], 1)
+    found = mismatch(want, values)
+    assert problem in found if problem else found == ""
 
 
 @pytest.mark.parametrize("strides", [[6, 1], [1, 4], [8, 1], [24, 3]], ids=["rows", "transposed", "padded", "sparse"])

@@ -188,3 +188,81 @@ def test_time_is_bounded(bench, make_task):
     assert "64 of 80 operators" in next(f.message for f in found if f.check == "untraced")
     found = list(survey.find_dead_operators(session, 0.0))
     assert [f.message for f in found] == ["0 of 80 operators of the reference were altered"]
+
+
+def checks(found):
+    return {(f.severity, f.check) for f in found if f.severity != "note"}
+
+
+@pytest.mark.parametrize("kind", ["dropout", "fixed inputs", "values as shapes", "insensitive"])
+def test_after_an_error_nothing_further_is_looked_for(bench, make_task, kind):
+    source, wanted, _ = ILL[kind]
+    found = look(bench, make_task(source, form=form_of(source)))
+    assert {f.severity for f in found} == {"error"} and wanted in checks(found)
+
+
+def test_what_a_norm_has_seen_in_training_is_no_part_of_its_answer(bench, make_task):
+    source = module("self.b(x)", "torch.randn(4, 8, 6, 6)", "self.b = nn.BatchNorm2d(8)")
+    found = look(bench, make_task(source, "module"))
+    assert not [f for f in found if "running_" in f.message]
+
+
+def test_places_that_every_draw_has_alike_are_not_shaken(bench, make_task):
+    source = function("x[:, i].cumsum(-1)", "torch.randn(9, n, generator=g), torch.arange(5).flip(0)", "x, i")
+    assert not [f for f in look(bench, make_task(source)) if f.check in ("unbound", "identity")]
+
+
+def test_an_operator_that_only_some_cases_have_is_not_called_dead(bench, make_task):
+    source = PLAIN + (
+        "    return [torch.randn(32, n, generator=g)]\ndef reference(x):\n"
+        "    if x.shape[1] == 64:\n        x.exp()\n    return x.cumsum(1)\n"
+    )
+    both = [{"name": "a", "params": {"n": 64}}, {"name": "b", "params": {"n": 32}}]
+    assert checks(look(bench, make_task(source, cases=both[:1]))) >= {("warning", "dead-operator")}
+    assert not [f for f in look(bench, make_task(source, cases=both)) if f.check == "dead-operator"]
+
+
+def test_what_changes_little_is_told_from_what_does_nothing(bench, make_task):
+    own = [{"name": "own"}]
+    found = look(bench, make_task(function("x * (x.pow(2).mean(-1, keepdim=True) + 1e-6).rsqrt()"), cases=own))
+    assert "faint-operator" in {f.check for f in found} and "idle-operator" not in {f.check for f in found}
+    found = look(bench, make_task(function("x.clamp(-1e9, 1e9).cumsum(-1)"), cases=own))
+    assert "idle-operator" in {f.check for f in found} and "faint-operator" not in {f.check for f in found}
+
+
+def test_few_bytes_with_many_operations_are_not_small(bench, make_task):
+    body = "(((((x @ x) / 12) @ x / 12) @ x / 12) @ x / 12) @ x / 12"
+    found = look(bench, make_task(function(body, "torch.randn(128, 128, generator=g)")))
+    assert not [f for f in found if f.check == "small"]
+    found = look(bench, make_task(function("x @ x", "torch.randn(128, 128, generator=g)")))
+    assert [f for f in found if f.check == "small"]
+
+
+def test_a_task_that_breaks_while_it_is_looked_at_is_broken(bench, make_task, monkeypatch):
+    from kengine.errors import TaskError
+    from kengine.judge import suitability
+
+    def fail(session):
+        raise TaskError("task 't': its reference gave up; mend it")
+        yield
+
+    monkeypatch.setattr(suitability, "find", fail)
+    (hit,) = [f for f in look(bench, make_task(function("x.cumsum(-1)"))) if f.check == "broken"]
+    assert (hit.severity, hit.message, hit.fix) == ("error", "its reference gave up", "mend it")
+
+
+def test_no_answer_passes_and_no_time_finds_nothing(bench, make_task):
+    import time
+
+    from kengine.judge import binding, trial
+
+    source, _, _ = ILL["unused input"]
+    bench.open(make_task(source), cases=1)
+    (session,) = bench.judge.sessions.values()
+    assert not trial.passes(session, session.cases[0], None)
+    assert not trial.passes(session, session.cases[0], [])
+    right = trial.run(session, session.cases[0])
+    assert trial.passes(session, session.cases[0], right)
+    assert not trial.passes(session, session.cases[0], [right[0].reshape(-1)])
+    assert list(binding.find(session, time.monotonic() - 1)) == []
+    assert [f.check for f in binding.find(session, time.monotonic() + 60)] == ["unbound"]

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from alone import run_alone
 from kengine.model import Candidate, Mode, SourceFile, Target, TaskView
 from native_inputs import make_inputs
 
@@ -60,8 +59,3 @@ def call(session: Callable[..., Any]) -> Callable[..., Any]:
         return session(text, **given).call(make_inputs(*args), mode)
 
     return run
-
-
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Tests of extensions run as their candidates do: one to a process."""
-    return run_alone(pyfuncitem) if pyfuncitem.path.name == "test_watch_extension.py" else None

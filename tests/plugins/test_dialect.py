@@ -65,4 +65,21 @@ def test_installed_backends_declare_theirs() -> None:
         if name in {plugin.name for plugin in registry.installed()}:
             assert dialect.find(name).language
     if "nki" in dialect.declared():
-        assert "nki.jit" in dialect.find("nki").entry
+        assert "nki.jit" in dialect.find("nki").entry and " that " not in dialect.find("nki").entry
+
+
+def test_fences_lead_to_languages_and_backends(declare) -> None:
+    declare(
+        acme=Dialect("ACME", fences=("acmelang",)),
+        own=Dialect(native=".own", fences=("oc",)),
+        cuda=Dialect(native=".x"),
+    )
+    known = dialect.declared()
+    assert {"acme", "acmelang", "python", "py"} <= known.python and {"own", "oc", "cuda", "hip", "cpp"} <= known.native
+    assert not known.python & known.native
+    # a language keeps its own suffix, whatever a backend of that name says
+    assert (known.suffixes["acmelang"], known.suffixes["oc"], known.suffixes["cuda"], known.suffixes["hip"]) == (
+        ".py", ".own", ".cu", ".hip",
+    )  # fmt: skip
+    with pytest.raises(ValueError, match="fences: 'Two words' is no single word"):
+        Dialect(fences=("Two words",))

@@ -167,8 +167,12 @@ def test_a_backend_that_a_node_lacks_is_named_with_the_node(nodes, monkeypatch):
     # The workers of a node see the packages on the path that the node was started with.
     nodes.add("bare")
     monkeypatch.syspath_prepend(str(FAKES / "good"))
-    with pytest.raises(BackendNotFound) as caught:
-        kengine.Engine(target="good:x1", executor="ray")
+    try:
+        with pytest.raises(BackendNotFound) as caught:
+            kengine.Engine(target="good:x1", executor="ray")
+    finally:
+        for name in [m for m in sys.modules if m.partition(".")[0] == "fake_good"]:
+            del sys.modules[name]
     assert "the backend 'good' is missing there; this machine has it from fake-good 2.5" in str(caught.value)
     assert "install fake-good==2.5 on that node" in str(caught.value)
     assert str(caught.value).startswith(("node head (", "node bare ("))

@@ -189,3 +189,10 @@ def test_the_names_stay_functions_when_their_modules_were_imported_first() -> No
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_wrong_repeat_is_no_dishonesty(verdict) -> None:
+    flaky = verdict("nondeterministic")
+    assert [(c.name, c.ok) for c in flaky.stages.integrity.checks if not c.ok] == [("repeat", False)]
+    assert rewards.correctness(flaky, compiled=0.25) == 0.25
+    assert rewards.correctness(verdict("sham"), compiled=0.25) == 0.0

@@ -160,6 +160,17 @@ def test_data_that_leaves_and_comes_back_is_noted():
     assert facts.outputs[0].foreign
 
 
+@pytest.mark.parametrize("take", [lambda x: x.data_ptr(), lambda x: x.__dlpack__(), lambda x: x[3:5].data_ptr()])
+def test_an_address_that_is_taken_is_noted(take):
+    def run(x):
+        take(x)
+        return torch.relu(x)
+
+    facts = follow(run, X)
+    assert 0 < facts.addressed_bytes <= X.numel() * 4 and facts.exported_bytes == 0
+    assert follow(torch.relu, X).addressed_bytes == 0
+
+
 def test_an_array_made_of_a_tensor_is_still_followed():
     facts = follow(lambda x: torch.from_numpy(np.asarray(x) * 2), X)
     assert used(facts) == {"multiply": "elementwise"} and facts.foreign_bytes == 0
@@ -273,3 +284,21 @@ def test_an_array_that_a_kernel_returns_is_new_and_a_buffer_from_before_is_not()
 
     assert [o.older for o in follow(returns, X).outputs] == [False]
     assert [o.older for o in follow(keeps, X).outputs] == [True]
+
+
+def test_operators_of_pytorch_beside_aten_are_work():
+    def run(x, w):
+        return torch.ops.mkldnn._linear_pointwise(x, w, None, "none", [], "")
+
+    if not torch.backends.mkldnn.is_available():
+        pytest.skip("PyTorch without oneDNN")
+    facts = follow(run, X, W)
+    assert used(facts) == {"linear_pointwise": "contraction"}
+    assert not facts.opaque
+
+
+def test_an_array_over_foreign_bytes_is_no_endless_chain():
+    def run(x):
+        return np.frombuffer(bytes(4 * x.size), np.float32)[1:] + x[1:]
+
+    assert used(follow(run, np.ones(8, np.float32)))["add"] == "elementwise"

@@ -175,7 +175,7 @@ def test_misaligned_vector_access(fault_of: Any) -> None:
         """
         __global__ void k(const float* x, float* y) {
           float4 v = *reinterpret_cast<const float4*>(x + threadIdx.x);
-          y[threadIdx.x] = v.w;
+          y[threadIdx.x] = v.x + v.y + v.z + v.w;
         }
         """,
         1, 4, (zeros(16), zeros(4)), check=True,
@@ -194,6 +194,27 @@ def test_view_at_an_odd_offset_is_misaligned_as_on_a_device(compile_source: Any)
     with pytest.raises(KernelFault, match="misaligned"):
         program.launch("k", 1, 2, (zeros(9)[1:],))
     program.launch("k", 1, 2, (zeros(9)[:8],))
+
+
+LDG = """
+__global__ void k(float* x, float* y) {
+  int i = threadIdx.x;
+  x[i] = 2.0f * i;
+  __syncthreads();
+  y[i] = %s;
+}
+"""
+
+
+def test_the_read_only_cache_does_not_see_what_the_launch_writes(fault_of: Any, compile_source: Any) -> None:
+    arguments = (zeros(64), zeros(64))
+    fault = fault_of(LDG % "__ldg(&x[i ^ 1])", 1, 64, arguments, check=True)
+    assert (fault.kind, fault.argument, fault.line) == (FaultKind.RACE_GLOBAL, "x", 6)
+    assert "read through the read-only cache" in fault.message
+    # An ordinary load does, and HIP's __ldg is one.
+    for source, how in ((LDG % "x[i ^ 1]", {}), (LDG % "__ldg(&x[i ^ 1])", {"dialect": "hip", "lanes": 64})):
+        compile_source(source, check=True, **how).launch("k", 1, 64, arguments)
+        assert np.array_equal(arguments[1], 2.0 * (np.arange(64) ^ 1))
 
 
 def test_null(fault_of: Any, check: bool) -> None:

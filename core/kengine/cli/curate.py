@@ -88,6 +88,12 @@ def command(
     else:
         _show(result.funnel, False, sys.stdout)
         click.echo(f"\n{result.rows:,} rows in {result.folder}")
+        if result.examples:
+            from kengine.report.plain import clean
+
+            click.echo("nothing is left; of each reason the first loss:")
+            for text in result.examples:
+                click.echo(f"  {clean(text, False)}")
     return 0
 
 

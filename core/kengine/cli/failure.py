@@ -49,7 +49,10 @@ def hint_for(error: KengineError) -> str:
     if isinstance(error, PluginError) and error.distribution:
         return f"the plugin comes with the distribution {error.distribution}; `kengine backends` lists all"
     if isinstance(error, InfraError):
-        return "no verdict was reached and nothing is said about the candidate; KENGINE_DEBUG=1 shows where it happened"
+        return (
+            "the machine failed, which counts against no candidate: mend it and run the same command again; "
+            "KENGINE_DEBUG=1 shows where it happened"
+        )
     return ""
 
 

@@ -9,12 +9,13 @@ from itertools import islice
 from kengine.array import ITEMSIZE
 from kengine.curate import prompts, sweeps
 from kengine.curate.completion import split_thoughts
-from kengine.curate.judge import Bench, make_item, summarise
+from kengine.curate.judge import Bench, check_targets, make_item, summarise
 from kengine.curate.record import Message, Outcome, Sample, evolve, label
 from kengine.curate.reject import Reject, in_parallel, make_bench
 from kengine.curate.sample import Sampling, make_teacher
 from kengine.curate.stage import Context, Stage
 from kengine.curate.teacher import Kept, Question, Teacher
+from kengine.curate.usage import price
 from kengine.errors import TargetUnavailable, TaskError, UsageError
 from kengine.target import Target
 
@@ -58,15 +59,17 @@ def build(section: Augment, context: Context) -> Stage:
     teacher: Teacher | None = None
     if section.reasoning == "ask":
         if "sample" not in settings.tables:
-            raise UsageError('[augment] reasoning = "ask" needs a table [sample] that says whom to ask')
+            raise settings.fail("augment.reasoning", '"ask" needs a table [sample] that says whom to ask')
         teacher = make_teacher(settings.section("sample"), context, "reasons.jsonl")
     bench: Bench | None = None
     if section.variants:
         judging: Reject = settings.section("reject")
         if not judging.targets:
-            raise UsageError("[augment] variants are judged on the targets of [reject], which names none")
+            raise settings.fail("augment.variants", "are judged on the targets of [reject], which names none")
+        check_targets(context, "augment.targets", section.targets)
         bench = make_bench(judging, context, section.targets)
-    work = Augmenting(section, bench, teacher, settings.seed)
+    prices = (settings.section("sample").price_in, settings.section("sample").price_out) if teacher else (0.0, 0.0)
+    work = Augmenting(section, bench, teacher, settings.seed, prices)
 
     def run(samples: Iterator[Sample]) -> Iterator[Iterable[Outcome]]:
         asking: Sampling | None = settings.section("sample") if teacher is not None else None
@@ -81,6 +84,9 @@ def build(section: Augment, context: Context) -> Stage:
     return Stage("augment", "stream", run, adds=True, close=close)
 
 
+_TOKENS = ("prompt_tokens", "completion_tokens", "cost")
+
+
 @dataclass(frozen=True)
 class Augmenting:
     """Augments one sample."""
@@ -89,6 +95,7 @@ class Augmenting:
     bench: Bench | None
     teacher: Teacher | None
     seed: int
+    prices: tuple[float, float] = (0.0, 0.0)
 
     def __call__(self, sample: Sample) -> tuple[Outcome, ...]:
         """The sample, and its variants after it."""
@@ -108,6 +115,10 @@ class Augmenting:
         ) or self.teacher.ask(Question(sample.task.name, sample.backend, 0, (), "reasoning"))
         if reply is None:
             return sample
+        took = {f"reasons_{key}": reply.usage[key] for key in _TOKENS if key in reply.usage}
+        took |= price(reply.usage, *self.prices, "reasons_")
+        if took:
+            sample = evolve(sample, sampling={**sample.sampling, **took})
         answer, thoughts, cut = split_thoughts(reply.text)
         text = "" if cut else (thoughts or answer.strip())
         return label(evolve(sample, reasoning=text), reasoning="asked") if text else sample
@@ -121,7 +132,7 @@ class Augmenting:
             judgements = []
             for target in targets:
                 try:
-                    verdict = bench.verify(target, make_item(sample, variant.task))
+                    verdict = bench.verify(target, make_item(sample, variant.task), sample.uid)
                 except (TaskError, TargetUnavailable):
                     break  # the reference does not take these sizes
                 if not verdict.passed:

@@ -5,32 +5,30 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
-PYTHON = frozenset({"python", "py", "python3", "triton", "nki", "tilelang", "gluon"})
-NATIVE = frozenset({"cuda", "cu", "hip", "cpp", "c++", "c", "cc"})
+from kengine.plugins import dialect
+
 OTHER = frozenset({"bash", "sh", "shell", "zsh", "console", "json", "yaml", "toml", "xml", "html", "diff"})
 """Tags of blocks that are no candidate, whatever else there is."""
-SUFFIXES = {"hip": ".hip"}
-"""Suffixes of files by the tag of their fence, where the backend is not known; others are `.cu`."""
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([^\r\n]*?)[ \t]*\r?\Z")
 _THOUGHT = re.compile(r"<(think|thinking|reasoning|thought)>(.*?)(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_MARK = re.compile(r"</?[tTrR][hHeE]")
+"""How every tag of a thought begins; a search for it passes over code far quicker than one for the tags."""
 _CLOSING = re.compile(r"</(think|thinking|reasoning|thought)>", re.IGNORECASE)
 _DEFINES = re.compile(r"^(?:def|class|async def)\s|^@|__global__", re.MULTILINE)
 _CODE_LINE = re.compile(r"^(?:import \w|from [\w.]+ import |#include\s*[<\"]|__global__\b|extern \"C\")", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """One complete fenced block: the first word after the fence in lower case, and the lines within."""
 
     tag: str
     code: str
 
 
-@dataclass(frozen=True)
-class Parsed:
+class Parsed(NamedTuple):
     """A completion taken apart.
 
     code: the last complete block that fits, or the whole text where it is code without a fence; "" when there is none.
@@ -72,8 +70,12 @@ def parse(text: str, native: bool | None = None) -> Parsed:
 
 def split_thoughts(text: str) -> tuple[str, str, bool]:
     """The answer without thoughts, the thoughts, and whether the last one never ends."""
-    if "<" not in text:
+    if _MARK.search(text) is None:
         return text, "", False
+    if text.startswith("<think>"):
+        end = text.find("</think>")
+        if end >= 0 and _MARK.search(text, 7, end) is None and _MARK.search(text, end + 8) is None:
+            return text[end + 8 :], text[7:end].strip(), False
     begin = ""
     closing = _CLOSING.search(text)
     if closing is not None and f"<{closing[1].lower()}>" not in text[: closing.start()].lower():
@@ -111,23 +113,31 @@ def read_blocks(text: str) -> tuple[list[Block], bool]:
 
 def _fences(text: str) -> Iterator[tuple[int, str, str, int]]:
     """Lines that may open or close a block: where one begins, its mark, what follows the mark, and where it ends."""
-    at = 0
-    ticks, tildes = text.find("```"), text.find("~~~")
+    ticks, tildes = _find(text, "`", 0), _find(text, "~", 0)
     while ticks >= 0 or tildes >= 0:
-        found = min(n for n in (ticks, tildes) if n >= 0)
+        found = ticks if tildes < 0 or 0 <= ticks < tildes else tildes
         start = text.rfind("\n", 0, found) + 1
         end = text.find("\n", found)
         end = len(text) if end < 0 else end
         line = _FENCE.match(text, start, end)
         if line is not None:
             yield start, line[1], line[2], end
-        at = end
-        ticks, tildes = text.find("```", at), text.find("~~~", at)
+        ticks = _find(text, "`", end) if 0 <= ticks < end else ticks
+        tildes = _find(text, "~", end) if 0 <= tildes < end else tildes
+
+
+def _find(text: str, mark: str, start: int) -> int:
+    """Where a mark stands three times; the search for a single one is many times as fast, and there is seldom one."""
+    first = text.find(mark, start)
+    return first if first < 0 else text.find(mark * 3, first)
 
 
 def _choose(blocks: list[Block], native: bool | None) -> Block:
-    wanted = PYTHON | NATIVE if native is None else NATIVE if native else PYTHON
+    known = dialect.declared()
+    wanted = known.suffixes.keys() if native is None else known.native if native else known.python
     for kind in ([b for b in blocks if b.tag in wanted], [b for b in blocks if not b.tag], blocks):
+        if len(kind) == 1:
+            return kind[0]
         if kind:
             return next((b for b in reversed(kind) if _DEFINES.search(b.code)), kind[-1])
     raise AssertionError("there is a block")
@@ -135,6 +145,8 @@ def _choose(blocks: list[Block], native: bool | None) -> Block:
 
 def _from_json(text: str) -> Parsed | None:
     """An answer that is an object with `code` and perhaps `thought`, as some datasets ask for."""
+    if text[:1] != "{" and not text[:1].isspace():
+        return None
     stripped = text.strip()
     if not (stripped.startswith("{") and stripped.endswith("}") and '"code"' in stripped):
         return None
@@ -154,6 +166,10 @@ def _from_json(text: str) -> Parsed | None:
 
 def guess_backend(code: str) -> str:
     """The backend that a candidate is written for, as far as installed ones recognise it; "" when none does."""
-    from kengine.plugins import dialect
-
     return dialect.guess(code)
+
+
+def prefer(backend: str) -> bool | None:
+    """What `parse` wants as `native` for a backend: False where its candidates are Python always, else None."""
+    spoken = dialect.declared().get(backend)
+    return False if spoken is not None and not spoken.native else None

@@ -193,7 +193,7 @@ def _complete(opened: Opened) -> Iterator[Sample | Loss]:
     for outcome in opened.loader.read():
         if isinstance(outcome, Sample):
             uid = f"{opened.source.name}:{outcome.uid or outcome.origin}"
-            yield evolve(outcome, uid=uid, task=opened.tasks.find(outcome)[0])
+            yield evolve(opened.tasks.find(outcome, opened.loader.format)[0], uid=uid)
         else:
             yield outcome
 
@@ -203,11 +203,13 @@ def references_of(sample: Sample) -> list[tuple[int, int]]:
     if sample.task is not None:
         found = [digest_reference(sample.task)]
     else:
-        from kengine.curate.completion import PYTHON, read_blocks
+        from kengine.curate.completion import read_blocks
+        from kengine.plugins import dialect
 
+        python = dialect.declared().python
         texts = [turn.get("content", "") for turn in sample.prompt if turn.get("role") != "assistant"]
         blocks = [block for text in texts for block in read_blocks(text)[0]]
-        found = [digest_text(block.code) for block in blocks if block.tag in (*PYTHON, "")]
+        found = [digest_text(block.code) for block in blocks if not block.tag or block.tag in python]
     return [digest for digest in found if digest is not None]
 
 

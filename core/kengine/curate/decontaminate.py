@@ -15,6 +15,7 @@ from kengine.errors import InfraError, UsageError
 
 if TYPE_CHECKING:
     from kengine.curate.decontam_match import Index, Match
+    from kengine.curate.settings import Settings
 
 SCHEMA = "kengine.contamination/1"
 """Schema of a line of the audit."""
@@ -61,7 +62,7 @@ def build(section: Decontaminate, context: Context) -> Stage:
     from kengine.curate.dedup import find_output
 
     base, audit = context.settings.base, find_output(section.audit, "contamination.jsonl", context)
-    _open(section, base)
+    _open(section, context.settings)
 
     def run(corpus: Corpus) -> Iterator[Outcome]:
         return _run(corpus, section, base, context.jobs, audit)
@@ -77,19 +78,24 @@ def decontaminate(
     return _run(samples, section, base, jobs, base / section.audit if section.audit else None)
 
 
-def _open(section: Decontaminate, base: Path) -> None:
+def _open(section: Decontaminate, settings: Settings) -> None:
     """Raise UsageError early for what is missing."""
     from kengine.curate.code.tokens import check_installed
     from kengine.curate.load import open_source
     from kengine.curate.settings import Source
 
     if not section.benchmark:
-        raise UsageError(
-            '[decontaminate] names no benchmark; for instance benchmark = [{ path = "kernelbench.jsonl" }]'
+        raise settings.fail(
+            "decontaminate", 'names no benchmark; for instance benchmark = [{ path = "kernelbench.jsonl" }]'
         )
     check_installed()
-    for each in section.benchmark:
-        open_source(Source(each.path, each.name or Path(each.path).name, each.format, tasks=each.tasks), base)
+    for n, each in enumerate(section.benchmark):
+        source = Source(each.path, each.name or Path(each.path).name, each.format, tasks=each.tasks)
+        try:
+            open_source(source, settings.base)
+        except UsageError as error:
+            problem = str(error).removeprefix("source ")
+            raise settings.fail(f"decontaminate.benchmark[{n}]", problem, each.path) from error
 
 
 def _run(

@@ -60,9 +60,9 @@ def files_of(sample: Sample) -> list[tuple[str, str]]:
         return [(file.path, file.text) for file in sample.files]
     if not sample.completion:
         return []
-    from kengine.curate.completion import parse
+    from kengine.curate.completion import parse, prefer
 
-    code = parse(sample.completion, {"triton": False, "nki": False}.get(sample.backend)).code
+    code = parse(sample.completion, prefer(sample.backend)).code
     if not code.strip():
         return []
     return [("candidate.cu" if "__global__" in code and "import " not in code else "candidate.py", code)]

@@ -11,12 +11,13 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from kengine.curate.record import Judgement, Sample
-from kengine.errors import UsageError
+from kengine.errors import BackendNotFound, InfraError, KengineError, UsageError
 from kengine.model import Artifact, Candidate, KernelResources, SourceFile, Status, Task, Verdict
 from kengine.target import Target
 
 if TYPE_CHECKING:
     from kengine.config import Plan
+    from kengine.curate.stage import Context
     from kengine.engine import Engine
     from kengine.tasks import Item
 
@@ -73,10 +74,20 @@ class Bench:
 
         return selection.choose(backend, target, False)[1].emulated
 
-    def verify(self, target: str, item: Item) -> Verdict:
-        """One verdict, as many side by side as there are jobs. Raises TaskError, TargetUnavailable, InfraError."""
+    def verify(self, target: str, item: Item, uid: str) -> Verdict:
+        """One verdict for the sample `uid`, as many side by side as there are jobs.
+
+        Raises TaskError, TargetUnavailable, or InfraError, which says what to do and rejects nothing.
+        """
         with self._slots:
-            return self.engine(target).verify(item)
+            try:
+                return self.engine(target).verify(item)
+            except InfraError as error:
+                raise type(error)(
+                    f"{uid} on {target}: the machine failed, not the sample: {error}. It was tried anew and is not "
+                    "counted as rejected: once the machine is well, run the same command again, which goes on where "
+                    "it was and judges the sample then"
+                ) from error
 
     def close(self) -> None:
         """End every process."""
@@ -84,6 +95,36 @@ class Bench:
             for engine in self._engines.values():
                 engine.close()
             self._engines.clear()
+
+
+def is_device(target: str) -> bool:
+    """Whether a target is a device that is there or named, and no emulator; False for what is not known here."""
+    from kengine.engine import selection
+
+    try:
+        return ":" in target and not selection.choose(None, target, False)[1].emulated
+    except KengineError:
+        return False
+
+
+def check_targets(context: Context, key: str, targets: Sequence[str]) -> None:
+    """Refuse targets that nothing here is called, with file and line; what cannot run now shows when it is to.
+
+    A run that is done with its verdicts is not asked. Raises ConfigError with the list of what there is, PluginError.
+    """
+    from kengine.engine import selection
+    from kengine.plugins import backend as backends
+
+    if context.store is not None and context.store.last() is not None:
+        return
+    for text in targets:
+        name, colon, _ = text.partition(":")
+        try:
+            backend = backends.load(name)
+            if colon:
+                selection.find(backend, Target.parse(text))
+        except (UsageError, BackendNotFound) as error:
+            raise context.settings.fail(key, f"{text!r}: {error}", text) from None
 
 
 def make_item(sample: Sample, task: Task | None = None) -> Item:

@@ -9,10 +9,11 @@ from itertools import islice
 from pathlib import Path
 
 from kengine.curate import format as formats
+from kengine.curate import prompts
+from kengine.curate.lookup import TaskBook
 from kengine.curate.record import Loss, Outcome, Sample, drop, evolve
-from kengine.curate.settings import Source
+from kengine.curate.settings import Settings, Source
 from kengine.curate.stage import Context, Stage
-from kengine.curate.taskbook import TaskBook
 from kengine.errors import UsageError
 
 
@@ -26,7 +27,10 @@ class Load:
 def build(section: Load, context: Context) -> Stage:
     """The stage. Raises UsageError at once for a source that is not there or that no loader knows."""
     settings = context.settings
-    opened = open_all(settings.sources, settings.base)
+    opened = [
+        open_source(source, settings.base, len(settings.sources) == 1, partial(_fail, settings, n))
+        for n, source in enumerate(settings.sources)
+    ]
     _check_unchanged(opened, context)
 
     def run(start: int) -> Iterator[Outcome]:
@@ -89,19 +93,19 @@ class Opened:
         if isinstance(outcome, Loss):
             return Loss(f"{name}:{outcome.uid}", outcome.reason, outcome.detail, "", "", {"source": name})
         source = self.source
-        task, problem = self.tasks.find(outcome)
+        outcome, problem = self.tasks.find(outcome, self.loader.format)
+        task = outcome.task
         sample = evolve(
             outcome,
             uid=(outcome.uid if self.sole else f"{name}:{outcome.uid}") if outcome.uid else f"{name}:{outcome.origin}",
             source=outcome.source or name,
-            task=task,
             group=outcome.group or (self.tasks.digest(task) if task is not None else ""),
             backend=outcome.backend or source.backend,
             license=outcome.license or source.license or (task.spec.license if task else ""),
             model=outcome.model or source.model,
         )
         if source.role == "tasks":
-            sample = evolve(sample, files=(), completion="", reasoning="")
+            sample = prompts.adopt(evolve(sample, files=(), entry="", completion="", reasoning=""))
         if problem:
             return drop(sample, "no_task", problem)
         if section.licenses and sample.license.lower() not in {text.lower() for text in section.licenses}:
@@ -114,15 +118,27 @@ def open_all(sources: Sequence[Source], base: Path) -> list[Opened]:
     return [open_source(source, base, len(sources) == 1) for source in sources]
 
 
-def open_source(source: Source, base: Path, sole: bool = False) -> Opened:
-    """Find the loader of a source. Raises UsageError naming the source."""
+def open_source(
+    source: Source, base: Path, sole: bool = False, fail: Callable[[str, str, str], UsageError] | None = None
+) -> Opened:
+    """Find the loader of a source. fail(source, key, problem): the error; default: a UsageError naming the source."""
     path = (base / source.path).expanduser()
+    key = "path"
     try:
-        loader = formats.find(formats.look(path), source.format)
-        tasks = TaskBook(base / source.tasks if source.tasks else None, path.parent if path.is_file() else path)
+        glimpse = formats.look(path)
+        key = "format" if source.format else key
+        loader = formats.find(glimpse, source.format)
+        key = "tasks"
+        given = (base / source.tasks).expanduser() if source.tasks else None
+        tasks = TaskBook(given, path.parent if path.is_file() else path)
     except UsageError as error:
-        raise UsageError(f"source {source.name}: {error}") from error
+        problem = str(error)
+        raise fail(source.name, key, problem) if fail else UsageError(f"source {source.name}: {problem}") from error
     return Opened(source, path, loader, tasks, sole)
+
+
+def _fail(settings: Settings, n: int, name: str, key: str, problem: str) -> UsageError:
+    return settings.fail(f"source[{n}].{key}", f"source {name}: {problem.removeprefix(f'{key}: ')}")
 
 
 def _check_unchanged(opened: Iterable[Opened], context: Context) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from kengine.curate.completion import NATIVE, SUFFIXES, guess_backend, parse
+from kengine.curate.completion import guess_backend, parse, prefer
+from kengine.curate.lookup import LACK
 from kengine.curate.record import Outcome, Sample, drop, evolve, label
 from kengine.curate.stage import Context, Stage
 from kengine.errors import UsageError
@@ -44,17 +45,18 @@ def parse_sample(sample: Sample, section: Parse | None = None) -> Iterator[Outco
     """The sample with a candidate, or its loss: no_code, truncated, too_large, binary, no_task."""
     section = section or Parse()
     if section.taskless == "drop" and sample.task is None and not sample.prompt:
-        yield drop(sample, "no_task", "it has neither a task nor a prompt")
+        lack = sample.labels.get(LACK)
+        yield drop(sample, "no_task", str(lack or "it has neither a task nor a prompt"))
         return
+    if LACK in sample.labels:
+        sample = evolve(sample, labels={k: v for k, v in sample.labels.items() if k != LACK})
     if sample.files:
         yield _check(sample, section)
         return
     if not sample.completion.strip():
         yield drop(sample, "no_code", "it has neither code nor a completion")
         return
-    spoken = dialect.declared().get(sample.backend)
-    native = False if spoken is not None and not spoken.native else None
-    parsed = parse(sample.completion, native)
+    parsed = parse(sample.completion, prefer(sample.backend))
     if not parsed.code.strip():
         reason = "truncated" if parsed.truncated else "no_code"
         detail = "its thought or its only code block never ends" if parsed.truncated else "it holds no code block"
@@ -77,19 +79,21 @@ def parse_sample(sample: Sample, section: Parse | None = None) -> Iterator[Outco
 
 
 def _check(sample: Sample, section: Parse) -> Outcome:
-    size = sum(len(f.text) for f in sample.files)
+    texts = [file.text for file in sample.files]
+    size = sum(map(len, texts))
     if size > section.max_bytes:
         return drop(sample, "too_large", f"it is {size:,} characters, at most {section.max_bytes:,} are taken")
-    if any("\0" in f.text for f in sample.files):
+    whole = texts[0] if len(texts) == 1 else "\n".join(texts)
+    if "\0" in whole:
         return drop(sample, "binary", "its text holds NUL bytes")
-    if not sample.code.strip():
+    if not texts[0] or texts[0].isspace():
         return drop(sample, "no_code", "its main file is empty")
-    try:
-        for file in sample.files:
-            file.text.encode()
-    except UnicodeEncodeError:
-        return drop(sample, "binary", "its text is not valid Unicode")
-    if any("\r" in f.text or f.text.startswith("\ufeff") for f in sample.files):
+    if not whole.isascii():
+        try:
+            whole.encode()
+        except UnicodeEncodeError:
+            return drop(sample, "binary", "its text is not valid Unicode")
+    if "\r" in whole or "\ufeff" in whole:
         from kengine.tasks.source import normalise
 
         sample = evolve(sample, files=tuple(replace(f, text=normalise(f.text)) for f in sample.files))
@@ -99,6 +103,6 @@ def _check(sample: Sample, section: Parse) -> Outcome:
 def _name(code: str, tag: str, backend: str) -> str:
     """Name of the candidate's file, whose suffix tells the language: C++ where its fence or nothing but C++ says so."""
     native = dialect.find(backend).native
-    if tag in NATIVE or (not tag and native and "__global__" in code and "import " not in code):
-        return f"candidate{native or SUFFIXES.get(tag, '.cu')}"
+    if tag in dialect.declared().native or (not tag and native and "__global__" in code and "import " not in code):
+        return f"candidate{native or dialect.declared().suffixes.get(tag, '.cu')}"
     return "candidate.py"

@@ -30,12 +30,16 @@ Watch = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Result:
-    """What a run leaves: its folder, the counts, the rows that survived, and seconds spent in each segment."""
+    """What a run leaves: its folder, the counts, the rows that survived, and seconds spent in each segment.
+
+    examples: where nothing survived, one loss for each reason, as sentences.
+    """
 
     folder: Path
     funnel: Funnel
     rows: int
     seconds: dict[str, float]
+    examples: tuple[str, ...] = ()
 
 
 def run(settings: Settings, *, watch: Watch = lambda *_: None, fresh: bool = False, jobs: int | None = None) -> Result:
@@ -112,7 +116,8 @@ def _run(stages: list[Stage], context: Context, store: Store, watch: Watch) -> R
                 watch(stage.name, 0, len(last))
                 stage.run(last, funnel, store.losses())
                 seconds[stage.name] = time.perf_counter() - begun
-        return Result(context.folder, funnel, len(last), seconds)
+        examples = () if len(last) else tuple(store.examples())
+        return Result(context.folder, funnel, len(last), seconds, examples)
     finally:
         for stage in stages:
             stage.close()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Union
 
+from kengine.curate.usage import read_usage
 from kengine.model import JsonValue, KernelResources, SourceFile, Task
 
 Message = Mapping[str, str]
@@ -56,7 +57,8 @@ class Sample:
     different splits; the digest of the task that the sample came with, kept by its variants.
     files: the candidate, main file first; () before its completion is parsed, and for a task without a candidate.
     entry: name of the candidate's entry where the source names it. backend: "triton", "cuda", ... or "".
-    prompt: messages that the source was asked with; () means that one is built from the task.
+    prompt: messages that the source was asked with; () means that one is built from the task. instruction: what the
+    source says of its task in words, a part of the prompt that is built.
     completion: what the model wrote, as it is; "" for code that was never a completion. reasoning: thoughts, apart.
     labels: what stages found out: operator, category, level, difficulty, pass_rate, cluster, cluster_size, variant, ...
     claims: what the source says of itself (runtimes, "correct"), never believed. weight: how often to train on it.
@@ -82,6 +84,7 @@ class Sample:
     judgements: tuple[Judgement, ...] = ()
     weight: float = 1.0
     parent: str = ""
+    instruction: str = ""
 
     @property
     def code(self) -> str:
@@ -99,11 +102,8 @@ class Sample:
     @cached_property
     def digest(self) -> str:
         """SHA-256 over the candidate's files, hexadecimal; the same for samples whose text is the same."""
-        h = hashlib.sha256()
-        for file in self.files:
-            h.update(file.path.encode(errors="surrogatepass") + b"\0")
-            h.update(file.text.encode(errors="surrogatepass") + b"\0")
-        return h.hexdigest()
+        text = "".join([f"{file.path}\0{file.text}\0" for file in self.files])
+        return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
     @property
     def passed(self) -> bool:
@@ -121,6 +121,11 @@ class Sample:
         return {"task": self.task.name if self.task else "", "backend": self.backend, "source": self.source, **kept}
 
 
+    def usage(self) -> dict[str, JsonValue]:
+        """What its completion took; {} for one that was not sampled, and for a variant, whose parent's it was."""
+        return read_usage(self.sampling, self.model) if self.sampling and "variant" not in self.labels else {}
+
+
 FACETS = ("operator", "category", "level", "difficulty")
 """Labels by which losses and kept samples are broken down."""
 
@@ -129,7 +134,8 @@ FACETS = ("operator", "category", "level", "difficulty")
 class Loss:
     """One sample that a stage dropped: which, where, why (a short stable word), and a sentence for a person.
 
-    facets: `Sample.facets()` of what was dropped. group: as in Sample, to count attempts a task.
+    facets: `Sample.facets()` of what was dropped. group: as in Sample, to count attempts a task. usage: what its
+    completion took (`kengine.curate.usage`).
     `stage` may be left "": the pipeline fills it in.
     """
 
@@ -140,6 +146,7 @@ class Loss:
     group: str = ""
     facets: Mapping[str, JsonValue] = field(default_factory=dict)
     judgements: tuple[Judgement, ...] = ()
+    usage: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
 Outcome = Union[Sample, Loss]
@@ -147,7 +154,7 @@ Outcome = Union[Sample, Loss]
 
 def drop(sample: Sample, reason: str, detail: str = "") -> Loss:
     """The loss of a sample."""
-    return Loss(sample.uid, reason, detail, "", sample.group, sample.facets(), sample.judgements)
+    return Loss(sample.uid, reason, detail, "", sample.group, sample.facets(), sample.judgements, sample.usage())
 
 
 def label(sample: Sample, **labels: JsonValue) -> Sample:
@@ -160,13 +167,13 @@ def evolve(sample: Sample, **changes: Any) -> Sample:
 
     Raises TypeError for a field that does not exist.
     """
-    values = sample.__dict__.copy()
+    made = object.__new__(Sample)
+    values = made.__dict__
+    values.update(sample.__dict__)
     values.pop("digest", None)  # that of the old files
     values.update(changes)
-    if len(values) != len(_FIELD_SET):
+    if len(values) != _FIELD_COUNT:
         raise TypeError(f"a sample has no field {', '.join(sorted(changes.keys() - _FIELD_SET))}")
-    made = object.__new__(Sample)
-    made.__dict__.update(values)
     return made
 
 
@@ -180,3 +187,4 @@ def make(values: Mapping[str, Any]) -> Sample:
 
 
 _FIELD_SET = frozenset(Sample.__dataclass_fields__)
+_FIELD_COUNT = len(_FIELD_SET)

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from kengine.config import Limits, Plan
 from kengine.curate import structure, sweeps
-from kengine.curate.judge import Bench, is_specialised, make_item, summarise
+from kengine.curate.judge import Bench, check_targets, is_specialised, make_item, summarise
 from kengine.curate.record import Judgement, Loss, Outcome, Sample, drop, evolve, label
 from kengine.curate.stage import Context, Stage
 from kengine.errors import TargetUnavailable, TaskError, UsageError
@@ -81,9 +81,14 @@ class Reject:
 
 
 def build(section: Reject, context: Context) -> Stage:
-    """The stage; its engines start with the first sample, and all at once, so that a missing target shows early."""
+    """The stage; its engines start with the first sample, and all at once, so that a missing target shows early.
+
+    Raises ConfigError at once for a target that does not exist.
+    """
     if not section.targets:
-        raise UsageError('[reject] names no targets; for instance targets = ["triton:interpret"]')
+        raise context.settings.fail("reject", 'names no targets; for instance targets = ["triton:interpret"]')
+    check_targets(context, "reject.targets", section.targets)
+    check_targets(context, "reject.compile_for", section.compile_for)
     bench = make_bench(section, context)
     judge = Judging(section, bench, context.settings.seed)
 
@@ -144,7 +149,7 @@ class Judging:
         judgements: list[Judgement] = []
         for target in targets:
             try:
-                verdict = self.bench.verify(target, make_item(sample))
+                verdict = self.bench.verify(target, make_item(sample), sample.uid)
             except TargetUnavailable as error:
                 return (_lose(sample, "no_target", str(error)),)
             except TaskError as error:
@@ -178,7 +183,7 @@ class Judging:
             if tried >= self.section.shapes or n >= 4 * self.section.shapes:
                 break
             try:
-                verdict = self.bench.verify(target, make_item(sample, variant.task))
+                verdict = self.bench.verify(target, make_item(sample, variant.task), sample.uid)
             except (TaskError, TargetUnavailable):
                 continue  # the reference does not accept these sizes
             if verdict.passed:

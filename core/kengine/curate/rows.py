@@ -17,7 +17,7 @@ from kengine.model import KernelResources, SourceFile, Task
 SCHEMA = "kengine.sample/1"
 """Schema of a sample in a file of samples."""
 
-_TEXTS = ("entry", "backend", "completion", "reasoning", "license", "model", "group", "parent")
+_TEXTS = ("entry", "backend", "instruction", "completion", "reasoning", "license", "model", "group", "parent")
 _MAPS = ("sampling", "labels", "claims")
 
 
@@ -94,6 +94,8 @@ def encode_loss(loss: Loss) -> bytes:
     body: dict[str, Any] = {"facets": loss.facets}
     if loss.judgements:
         body["judgements"] = [judgement_json(j) for j in loss.judgements]
+    if loss.usage:
+        body["usage"] = loss.usage
     return jsontext.encode(body)
 
 
@@ -101,7 +103,7 @@ def decode_loss(uid: str, stage: str, reason: str, detail: str, group: str, body
     """A loss from its columns in the store."""
     rest = jsontext.decode(body)
     judgements = tuple(to_judgement(j) for j in rest.get("judgements", ()))
-    return Loss(uid, reason, detail, stage, group, rest["facets"], judgements)
+    return Loss(uid, reason, detail, stage, group, rest["facets"], judgements, rest.get("usage", {}))
 
 
 def to_line(sample: Sample) -> bytes:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from kengine.curate import prompts
+from kengine.curate.judge import is_device
 from kengine.curate.record import Outcome, Sample, drop, evolve
 from kengine.curate.reject import in_parallel
+from kengine.curate.settings import Settings
 from kengine.curate.stage import Context, Stage
 from kengine.curate.teacher import Endpoint, Kept, Question, Replay, Reply, Teacher
+from kengine.curate.usage import price
 from kengine.errors import UsageError
 from kengine.model import JsonValue
 
@@ -72,10 +76,10 @@ class Sampling:
 
 def build(section: Sampling, context: Context) -> Stage:
     """The stage. Raises UsageError when there is neither a file nor a model, or the file is none."""
-    teacher = make_teacher(section, context)
+    teacher, chips = make_teacher(section, context), chips_of(context.settings)
 
     def run(samples: Iterator[Sample]) -> Iterator[Iterable[Outcome]]:
-        return ask_all(samples, teacher, section)
+        return ask_all(samples, teacher, section, chips)
 
     def close() -> None:
         if isinstance(teacher, Kept):
@@ -87,9 +91,12 @@ def build(section: Sampling, context: Context) -> Stage:
 def make_teacher(section: Sampling, context: Context, name: str = "completions.jsonl") -> Teacher:
     """The file or the endpoint of a section; an endpoint's answers are kept in the folder of the run."""
     if section.replay:
-        return Replay(context.settings.base / section.replay)
+        try:
+            return Replay((context.settings.base / section.replay).expanduser())
+        except UsageError as error:
+            raise context.settings.fail("sample.replay", str(error)) from error
     if not section.model:
-        raise UsageError("[sample] names neither a file to `replay` nor a `model` to ask")
+        raise context.settings.fail("sample", "names neither a file to `replay` nor a `model` to ask")
     options: dict[str, Any] = {k: getattr(section, k) for k in OPTIONS if getattr(section, k) is not None}
     if section.extra:
         options["extra_body"] = section.extra
@@ -100,11 +107,13 @@ def make_teacher(section: Sampling, context: Context, name: str = "completions.j
     return Kept(endpoint, context.folder / name, {"model": section.model, **options})
 
 
-def ask_all(samples: Iterator[Sample], teacher: Teacher, section: Sampling) -> Iterator[tuple[Outcome, ...]]:
+def ask_all(
+    samples: Iterator[Sample], teacher: Teacher, section: Sampling, chips: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[tuple[Outcome, ...]]:
     """For each sample all its completions; samples with code or a completion pass as they are.
 
     A file that holds fewer than k completions gives what it has; a task without any is lost. Requests of several
-    samples run side by side; answers come in order.
+    samples run side by side; answers come in order. chips: by backend, what prompts name as the target.
     """
 
     def questions() -> Iterator[tuple[Sample, Question | None]]:
@@ -113,9 +122,10 @@ def ask_all(samples: Iterator[Sample], teacher: Teacher, section: Sampling) -> I
                 waiting.append((sample, 1))
                 yield sample, None
                 continue
-            made = list(_questions(sample, section))
+            sample = prompts.adopt(sample)
+            made = list(_questions(sample, section, chips))
             waiting.append((sample, len(made)))
-            yield from ((evolve(sample, backend=q.backend), q) for q in made)
+            yield from ((aim(sample, q.backend, chips), q) for q in made)
 
     def work(pair: tuple[Sample, Question | None]) -> Sample | None:
         sample, question = pair
@@ -132,11 +142,29 @@ def ask_all(samples: Iterator[Sample], teacher: Teacher, section: Sampling) -> I
         yield tuple(found) or (drop(asked, "no_completion", "there is no completion for this task"),)
 
 
-def _questions(sample: Sample, section: Sampling) -> Iterator[Question]:
+def aim(sample: Sample, backend: str, chips: Mapping[str, str]) -> Sample:
+    """The sample for a backend, with the chips that answers must run on as its target where none is given."""
+    labels = sample.labels
+    if chips.get(backend) and "target" not in labels:
+        labels = {**labels, "target": chips[backend]}
+    return evolve(sample, backend=backend, labels=labels)
+
+
+def chips_of(settings: Settings) -> dict[str, str]:
+    """The chips that [reject] judges on or compiles for, by backend; emulators are none."""
+    section = settings.tables.get("reject")
+    found: dict[str, list[str]] = {}
+    if section is not None:
+        for text in (*section.compile_for, *(t for t in section.targets if is_device(t))):
+            found.setdefault(text.partition(":")[0], []).append(text)
+    return {backend: ", ".join(dict.fromkeys(texts)) for backend, texts in found.items()}
+
+
+def _questions(sample: Sample, section: Sampling, chips: Mapping[str, str]) -> Iterator[Question]:
     assert sample.task is not None
     for backend in section.backends or (sample.backend,):
-        messages = sample.prompt or prompts.build(
-            evolve(sample, backend=backend), tags=section.tags, system=section.system, reasoning=section.reasoning
+        messages = prompts.build(
+            aim(sample, backend, chips), tags=section.tags, system=section.system, reasoning=section.reasoning
         )
         for number in range(section.k):
             yield Question(sample.task.name, backend, number, messages)
@@ -147,9 +175,7 @@ def _answered(sample: Sample, question: Question, reply: Reply, section: Samplin
     for name in ("temperature", "top_p", "seed"):
         if getattr(section, name) is not None:
             sampling[name] = getattr(section, name)
-    tokens = (reply.usage.get("prompt_tokens"), reply.usage.get("completion_tokens"))
-    if isinstance(tokens[0], int) and isinstance(tokens[1], int) and (section.price_in or section.price_out):
-        sampling["cost"] = (tokens[0] * section.price_in + tokens[1] * section.price_out) / 1e6
+    sampling |= price(reply.usage, section.price_in, section.price_out)
     uid = f"{sample.uid}~{question.backend or 'any'}{question.number}"
     return evolve(
         sample, uid=uid, parent=sample.uid, completion=reply.text, reasoning=reply.reasoning,

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from importlib import import_module
@@ -15,6 +15,7 @@ from typing import Any
 
 from kengine import codec
 from kengine.config import ConfigError
+from kengine.curate.places import Places
 from kengine.errors import UsageError
 
 
@@ -75,7 +76,10 @@ class Source:
 
 @dataclass(frozen=True)
 class Settings:
-    """A read curate.toml. `tables`: the record of each stage's table. `base`: folder that paths are relative to."""
+    """A read curate.toml. `tables`: the record of each stage's table. `base`: folder that paths are relative to.
+
+    places: the text of the file by lines, for errors that show only when a value is put to use.
+    """
 
     path: Path
     base: Path
@@ -86,6 +90,15 @@ class Settings:
     jobs: int | None = None
     seed: int = 0
     keep_stages: bool = False
+    places: Places | None = field(default=None, compare=False, repr=False)
+
+    def fail(self, key: str, problem: str, value: str = "") -> ConfigError:
+        """The error of a key such as `reject.targets` or `source[0].path`, with file and line where it has one.
+
+        value: the item of a list that is at fault, which may stand on a line of its own.
+        """
+        place = self.places.find(key, value) if self.places is not None else ""
+        return ConfigError(f"{place}{key}: {problem}")
 
     def section(self, stage: str) -> Any:
         """The record of a stage's table; its defaults when there is none."""
@@ -137,7 +150,7 @@ def parse(text: str, path: Path) -> Settings:
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"line (\d+)", str(error))
         raise ConfigError(f"{path}:{line[1] if line else text.count(chr(10)) + 1}: not TOML: {error}") from None
-    return _Reader(path, text).settings(table)
+    return _Reader(Places(path, text)).settings(table)
 
 
 def alone(name: str, config: Path | None, given: Sequence[str], sources: tuple[Source, ...], out: Path) -> Settings:
@@ -149,13 +162,12 @@ def alone(name: str, config: Path | None, given: Sequence[str], sources: tuple[S
     base = read_.base if read_ is not None else Path.cwd()
     section = read_.section(name) if read_ is not None else STAGES[name].record()()
     merged = {**codec.to_json(section), **table}
-    try:
-        record = _Reader(Path("--set"), "").record(name, merged, STAGES[name].record())
-    except ConfigError as error:
-        raise UsageError(str(error).replace("--set:1: ", "--set: ")) from None
+    places = Places(config or Path("curate.toml"), read_.places.text if read_ and read_.places else "",
+                    [f"{name}.{key}" for key in table] if read_ is not None else [name])  # fmt: skip
+    record = _Reader(places).record(name, merged, STAGES[name].record())
     tables = {**(read_.tables if read_ is not None else {}), name: record}
     jobs, seed = (read_.jobs, read_.seed) if read_ is not None else (None, 0)
-    return Settings(config or Path("curate.toml"), base, out, sources, (name,), tables, jobs, seed)
+    return Settings(config or Path("curate.toml"), base, out, sources, (name,), tables, jobs, seed, places=places)
 
 
 def _parse_given(given: Sequence[str]) -> dict[str, Any]:
@@ -180,16 +192,12 @@ def _parse_given(given: Sequence[str]) -> dict[str, Any]:
 class _Reader:
     """Checks one file; every failure names a line."""
 
-    def __init__(self, path: Path, text: str) -> None:
-        self.path = path
-        self.lines = dict(_find_lines(text))
+    def __init__(self, places: Places) -> None:
+        self.places = places
+        self.path = places.path
 
     def fail(self, key: str, problem: str) -> ConfigError:
-        place = re.sub(r"\[(['\"])(.*?)\1\]", r".\2", key)  # a key of a table, as errors of records name it
-        while place and place not in self.lines:
-            shorter = re.sub(r"(\.[^.\[]*|\[[^\]]*\]|^[^.\[]*)$", "", place)
-            place = shorter if shorter != place else ""
-        return ConfigError(f"{self.path}:{self.lines.get(place, 1)}: {key}: {problem}")
+        return ConfigError(f"{self.places.find(key)}{key}: {problem}")
 
     def settings(self, table: Mapping[str, Any]) -> Settings:
         table = self._known("", table, (*_TOP, *STAGES))
@@ -216,7 +224,7 @@ class _Reader:
             raise self.fail("seed", f"want a whole number, got {_show(seed)}")
         if type(keep) is not bool:
             raise self.fail("keep_stages", f"want true or false, got {_show(keep)}")
-        return Settings(self.path, base, base / out, sources, stages, tables, jobs, seed, keep)
+        return Settings(self.path, base, base / out, sources, stages, tables, jobs, seed, keep, self.places)
 
     def record(self, key: str, table: Mapping[str, Any], kind: type[Any]) -> Any:
         """A table as a record of `kind`."""
@@ -273,27 +281,6 @@ class _Reader:
                 raise self.fail(f"source[{n}].name", f"a second source is called {name!r}; give it a name of its own")
             sources[name] = Source(**{**vars(source), "name": name})
         return tuple(sources.values())
-
-
-def _find_lines(text: str) -> Iterator[tuple[str, int]]:
-    """Dotted keys as they stand in a TOML text, `source[0].path`, with their 1-based lines; the first one counts."""
-    section, counts, seen = "", dict[str, int](), set[str]()
-    for number, line in enumerate(text.split("\n"), 1):
-        head = re.match(r"\s*(\[\[?)\s*([A-Za-z0-9_.\"' -]+?)\s*\]", line)
-        if head:
-            section = re.sub(r"[\"' ]", "", head[2])
-            if head[1] == "[[":
-                counts[section] = counts.get(section, -1) + 1
-                section = f"{section}[{counts[section]}]"
-            keys = [section]
-        else:
-            key = re.match(r"\s*[\"']?([A-Za-z0-9_.-]+)[\"']?\s*=", line)
-            keys = [f"{section}.{key[1]}" if section else key[1]] if key else []
-        for key_ in keys:
-            for spelling in (key_, key_.replace("-", "_")):
-                if spelling not in seen:
-                    seen.add(spelling)
-                    yield spelling, number
 
 
 def _show(value: Any) -> str:

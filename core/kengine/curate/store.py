@@ -126,6 +126,15 @@ class Store:
                 last = n
                 yield rows.decode_loss(*columns)
 
+    def examples(self, most: int = 5) -> list[str]:
+        """The first loss of each reason, the most frequent reasons first, each as one sentence."""
+        found = self._db.execute(
+            "SELECT stage, reason, uid, detail, min(n) FROM losses GROUP BY stage, reason "
+            "ORDER BY count(*) DESC LIMIT ?",
+            (most,),
+        ).fetchall()
+        return [f"{stage} {reason}: {uid}: {detail}" for stage, reason, uid, detail, _ in found]
+
     def funnel(self) -> Funnel:
         """The counts of every segment so far, in order of the stages."""
         steps = [

@@ -1,19 +1,17 @@
-"""Tasks of samples: cheaply made from text, found by name in a folder, and the same object for the same text."""
+"""Tasks from their texts: cheaply made, and the same object for the same text."""
 
 from __future__ import annotations
 
 import re
 from collections import OrderedDict
 from dataclasses import replace
-from pathlib import Path, PurePath
 from typing import Any
 
 from kengine import tasks
-from kengine.curate.record import Sample
-from kengine.errors import TaskError, UsageError
+from kengine.errors import TaskError
 from kengine.model import Task, TaskSpec
 from kengine.tasks.form import explain_near_miss, find_form
-from kengine.tasks.source import normalise, read_text
+from kengine.tasks.source import normalise
 
 _KEPT = 4096
 _HEAD = re.compile(r"^(?:async\s+def|def|class)\s+([A-Za-z_]\w*)|^([A-Za-z_]\w*)\s*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
@@ -51,57 +49,3 @@ def _make(text: str, name: str, path: str, given: dict[str, Any]) -> Task:
     if form is None:
         raise explain_near_miss(names, path) or TaskError(f"{path}: holds no task")
     return Task(name, form.name, text, path, TaskSpec(**given))
-
-
-class TaskBook:
-    """Tasks that rows refer to by name (`labels["task"]`): files of a folder, or below the source itself."""
-
-    def __init__(self, given: Path | None, beside: Path) -> None:
-        self._folders = [given] if given is not None else [beside]
-        self._files: dict[str, Path] | None = None
-        self._read: dict[str, Task | str] = {}
-        self._digests: OrderedDict[int, tuple[Task, str]] = OrderedDict()
-        if given is not None and not given.exists():
-            raise UsageError(f"tasks: {given}: no such file or folder")
-
-    def find(self, sample: Sample) -> tuple[Task | None, str]:
-        """The task of a sample and "", or None and why its name leads nowhere; None and "" when it names none."""
-        if sample.task is not None:
-            return sample.task, ""
-        name = sample.labels.get("task")
-        if not isinstance(name, str) or not name:
-            return None, ""
-        if name not in self._read:
-            self._read[name] = self._load(name)
-        found = self._read[name]
-        return (found, "") if isinstance(found, Task) else (None, found)
-
-    def digest(self, task: Task) -> str:
-        """The task's digest, worked out once for each object."""
-        known = self._digests.get(id(task))
-        if known is None or known[0] is not task:
-            known = self._digests[id(task)] = (task, task.digest)
-            if len(self._digests) > _KEPT:
-                self._digests.popitem(last=False)
-        return known[1]
-
-    def _load(self, name: str) -> Task | str:
-        path = self._names().get(name) or self._names().get(PurePath(name).stem)
-        if path is None:
-            return (
-                f"no task {name!r} in {self._folders[0]}; there are: {', '.join(sorted(self._names())[:8]) or 'none'}"
-            )
-        try:
-            return make(read_text(path), path.stem, path.name)
-        except UsageError as error:
-            return str(error)
-
-    def _names(self) -> dict[str, Path]:
-        if self._files is None:
-            self._files = {}
-            for folder in self._folders:
-                files = [folder] if folder.is_file() else sorted(folder.rglob("*.py"))
-                for file in files:
-                    self._files.setdefault(file.stem, file)
-                    self._files.setdefault(str(file.relative_to(folder) if folder.is_dir() else file.name), file)
-        return self._files

@@ -55,16 +55,18 @@ class Teacher(Protocol):
 
 
 class Replay:
-    """Answers from a file of rows with `task`, `completion`, and perhaps `backend`, `reasoning`, `model`, `purpose`.
+    """Answers from a file of rows with `task`, `completion`, and perhaps `backend`, `reasoning`, `model`, `purpose`,
+    and what they took: `prompt_tokens`, `completion_tokens`, `cost`, `finish_reason`.
 
-    The n-th question of a task and backend gets the n-th row of them; a row without a backend serves any. Only the
-    places of rows are held. Raises UsageError naming file, row and field.
+    The n-th question of a task and backend gets the n-th row of them; a row without a backend serves any.
+    Raises UsageError naming file, row and field.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._rows: dict[tuple[str, str, str], list[int]] = {}
         self._texts: dict[int, tuple[str, str, str]] = {}
+        self._took: dict[int, dict[str, JsonValue]] = {}
         for number, row in table.read(path):
             if isinstance(row, str):
                 raise UsageError(f"{path}:{number}: {row}")
@@ -75,6 +77,9 @@ class Replay:
             purpose = str(row.get("purpose") or "kernel")
             self._rows.setdefault((purpose, row["task"], str(row.get("backend") or "")), []).append(number)
             self._texts[number] = (row["completion"], str(row.get("reasoning") or ""), str(row.get("model") or ""))
+            took = {key: row[key] for key in _TOOK if isinstance(row.get(key), (int, float, str))}
+            if took:
+                self._took[number] = took
 
     def ask(self, question: Question) -> Reply | None:
         """The row of this question."""
@@ -82,8 +87,11 @@ class Replay:
             numbers = self._rows.get((question.purpose, question.task, backend), [])
             if question.number < len(numbers):
                 number = numbers[question.number]
-                return Reply(*self._texts[number], {"row": number})
+                return Reply(*self._texts[number], {"row": number, **self._took.get(number, {})})
         return None
+
+
+_TOOK = ("prompt_tokens", "completion_tokens", "cost", "finish_reason")
 
 
 class Endpoint:

@@ -58,17 +58,21 @@ class Cupti:
         self._call("cuptiActivityRegisterCallbacks", self._request, self._complete)
 
     @contextmanager
-    def record(self) -> Iterator[list[Activity]]:
-        """Collect everything that runs inside the block; the list is full, and in order of begin, after it."""
+    def record(self, kernels_only: bool = False) -> Iterator[list[Activity]]:
+        """Collect everything that runs inside the block; the list is full, and in order of begin, after it.
+
+        kernels_only: leave out copies and fills; each kind that is enabled costs.
+        """
         self._seen = []
         result: list[Activity] = []
-        for kind in (_KERNEL, _MEMCPY, _MEMSET):
-            self._call("cuptiActivityEnable", ctypes.c_int(kind))
+        kinds = (_KERNEL,) if kernels_only else (_KERNEL, _MEMCPY, _MEMSET)
         try:
+            for kind in kinds:
+                self._call("cuptiActivityEnable", ctypes.c_int(kind))
             yield result
         finally:
             self._call("cuptiActivityFlushAll", ctypes.c_uint32(1))
-            for kind in (_KERNEL, _MEMCPY, _MEMSET):
+            for kind in kinds:
                 self._call("cuptiActivityDisable", ctypes.c_int(kind))
             result.extend(sorted(self._seen, key=lambda a: a.begin_ns))
 

@@ -9,7 +9,7 @@ import tempfile
 import threading
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,7 +19,7 @@ from kengine.engine.drain import Drain
 from kengine.engine.judge import Judge
 from kengine.engine.runner import Runner
 from kengine.engine.zygote import Recipe, Zygote
-from kengine.errors import InfraError, WorkerLost
+from kengine.errors import InfraError, KengineError, WorkerLost
 
 if TYPE_CHECKING:
     from kengine.config import Limits, Plan
@@ -57,7 +57,7 @@ class Crew:
 
     def judge(self, info: TargetInfo, task: Task, backend: Backend) -> Judge:
         """The long-lived judge of a device, for tasks that are trusted."""
-        recipe = _judge_recipe(info, task, backend)
+        recipe = _judge_recipe(info, task.source, backend)
         with self._lock:
             judge = self._judges.get(recipe.key)
             if judge is None:
@@ -69,7 +69,7 @@ class Crew:
     @contextmanager
     def own_judge(self, info: TargetInfo, task: Task, backend: Backend) -> Iterator[Judge]:
         """A sandboxed judge for one self-referenced task, thrown away in the end: its text came with the candidate."""
-        recipe = _judge_recipe(info, task, backend)
+        recipe = _judge_recipe(info, task.source, backend)
         with self._lock:
             zygote = self._zygote(recipe)
         limits = _limits(self._plan.limits, info)
@@ -80,13 +80,35 @@ class Crew:
             judge.close()
             self._sweep()
 
-    def warm(self, info: TargetInfo, module: str) -> None:
-        """Start the zygote of a target and fork its standbys, so that the first candidate need not wait."""
-        recipe = _runner_recipe(info, module)
+    def warm(self, info: TargetInfo, backend: Backend) -> None:
+        """Start the zygote of a target, fork its standbys and wait until they are ready, so that the first candidates
+        need not wait; on a device each of them opens a context first. One that does not get ready is left to `runner`,
+        which says so.
+
+        The zygote of the judges of a device starts beside it: which one that is does not depend on the task there.
+        """
+        recipe = _runner_recipe(info, backend.module)
         with self._lock:
             zygote = self._zygote(recipe)
+            others = [self._zygote(_judge_recipe(info, "", backend))] if info.device != "cpu" else []
+        beside = [threading.Thread(target=_start, args=(other,), daemon=True) for other in others]
+        for thread in beside:
+            thread.start()
         zygote.start()
         self._refill(recipe, zygote, info)
+        for thread in beside:
+            thread.join()
+        with self._lock:
+            forked = list(self._ready[recipe.key])
+            self._ready[recipe.key].clear()
+        for runner in forked:
+            try:
+                runner.wait_ready()
+            except InfraError:
+                self._discard(runner)
+                continue
+            with self._lock:
+                self._ready[recipe.key].append(runner)
 
     def processes(self) -> dict[str, int | None]:
         """Process numbers of zygotes and judges by name, for tests and reports."""
@@ -179,10 +201,15 @@ def _runner_recipe(info: TargetInfo, module: str) -> Recipe:
     return Recipe("runner", str(info.target), module, info.preload, info.environ)
 
 
-def _judge_recipe(info: TargetInfo, task: Task, backend: Backend) -> Recipe:
+def _start(zygote: Zygote) -> None:
+    with suppress(KengineError):  # whoever needs it starts it again, and is told why it does not
+        zygote.start()
+
+
+def _judge_recipe(info: TargetInfo, source: str, backend: Backend) -> Recipe:
     # numpy always; torch only for tasks that speak of it, since importing it takes longer than most verdicts.
     # Where it is missing the judge says so of the task that needs it.
-    wanted = info.device != "cpu" or "torch" in task.source
+    wanted = info.device != "cpu" or "torch" in source
     preload = ("numpy", "torch") if wanted and find_spec("torch") is not None else ("numpy",)
     packages = tuple(sorted({module.partition(".")[0] for _, module in backend.comparers()}))
     return Recipe("judge", preload=preload, packages=packages)

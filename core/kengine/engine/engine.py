@@ -90,7 +90,7 @@ class Engine:
         """Start the processes now instead of with the first candidate."""
         self._renew()
         if isinstance(self._crew, Crew):  # actors are warm from the beginning
-            self._crew.warm(self.info, self.backend.module)
+            self._crew.warm(self.info, self.backend)
 
     def verify(self, item: Item) -> Verdict:
         """Judge one candidate.

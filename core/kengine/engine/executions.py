@@ -103,7 +103,9 @@ class Execution:
         with self.job.stage("compare"):
             # Where the answer is meant to be wrong, nobody wants to know in what way.
             brief = mode is not Mode.normal
-            comparison, digest = self.judge.compare(self.task, case, phase, self.runner.holder, outputs, brief)
+            comparison, digest = self.judge.compare(
+                self.task, case, phase, self.runner.holder, outputs, brief, digest=not brief
+            )
         if mode is Mode.normal:
             self.job.digests[f"{phase}/{self.task.cases[case].name}"] = digest
         return comparison, launches, details

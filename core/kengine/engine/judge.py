@@ -96,17 +96,17 @@ class Judge:
         return list(answer["bundles"]), fds
 
     def compare(
-        self, task: OpenTask, case: int, phase: str, holder: str, outputs: Any, brief: bool
+        self, task: OpenTask, case: int, phase: str, holder: str, outputs: Any, brief: bool, digest: bool = False
     ) -> tuple[Comparison, str]:
         """Compare what lies in a runner's sinks; `outputs` is the runner's own description and hostile.
 
-        brief: only whether it is right; nothing is located, described or digested.
+        brief: only whether it is right; nothing is located, described or digested. digest: whether it is wanted.
 
-        Returns the comparison and the digest of what was compared. Raises CandidateFault when the description is not
-        one that a runner sends.
+        Returns the comparison and the digest of what was compared, "" where none is wanted. Raises CandidateFault when
+        the description is not one that a runner sends.
         """
         body = {"task_id": task.id, "case": case, "phase": phase, "holder": holder, "outputs": outputs}
-        body["brief"] = brief
+        body |= {"brief": brief, "digest": digest}
         answer, _ = self.call("compare", body, self._open_timeout_s, generation=task.generation)
         if (fault := answer.get("fault")) is not None:
             raise CandidateFault(fault["status"], fault["message"])

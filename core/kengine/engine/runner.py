@@ -41,6 +41,7 @@ class Runner:
         self._zygote = zygote
         self._drain = drain
         self._ended: str | None = None
+        self._waited = False
         ours, theirs = socket.socketpair()
         self._read, write, self.output = drain.pipe()
         try:
@@ -64,7 +65,9 @@ class Runner:
         self.sock = ours
 
     def wait_ready(self) -> None:
-        """Wait for the first message, which precedes any candidate. Raises InfraError when it does not come."""
+        """Wait for the first message, which precedes any candidate; once. Raises InfraError when it does not come."""
+        if self._waited:
+            return
         try:
             message, fds = wire.receive(self.sock, time.monotonic() + _READY_S)
         except wire.WireError as error:
@@ -75,6 +78,7 @@ class Runner:
         if message.get("op") != "ready":
             self.kill()
             raise WorkerLost(f"a runner could not get ready: {message.get('message', message)}")
+        self._waited = True
         self.sandbox = tuple(str(m) for m in message.get("sandbox", ()))
         trace.show(message.get("hooks"), f"runner {self.pid}")
 

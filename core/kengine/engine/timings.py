@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from kengine.errors import CandidateFault
@@ -16,7 +17,10 @@ def measure(job: Job, execution: Execution) -> None:
     its times are not believed."""
     runner = execution.runner
     cases = list(range(len(execution.task.cases)))[: job.plan.timed_cases]
-    with job.stage("time"), execution.device.alone():
+    with ExitStack() as stack:
+        with job.stage("wait"):
+            stack.enter_context(execution.device.alone())
+        stack.enter_context(job.stage("time"))
         try:
             record, fault = execution.judge.time(
                 execution.task, cases, runner, job.plan.timing_json(), job.plan.time_timeout_s

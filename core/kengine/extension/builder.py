@@ -129,7 +129,7 @@ def _build(sources: SourceSet, settings: Settings) -> Extension:
     except CompileError as error:
         diagnosis = failure.diagnose(error.log or error.message, sources)
         if not (diagnosis.may_fit and settings.full_headers):
-            raise diagnosis.fault() from None
+            raise diagnosis.fault("" if settings.full_headers else "the former are not used here") from None
         return _build_full(sources, settings, diagnosis)
     try:
         return load_light(library, sources, settings)
@@ -146,6 +146,10 @@ def _build_full(sources: SourceSet, settings: Settings, why: failure.Diagnosis) 
 
     where = f"{why.unit}:{why.line}: " if why.line else ""
     reason = f"the light headers do not fit: {where}{why.text}"
+    try:
+        full.torch_include()
+    except CandidateFault as missing:
+        raise why.fault(missing.message) from None
     try:
         return full.build(sources, settings, reason)
     except CompileError as error:

@@ -8,26 +8,40 @@ from dataclasses import dataclass
 
 from kengine.errors import CandidateFault
 from kengine.extension.sources import BINDINGS, SourceSet
+from kengine.extension.toolkit import is_declared
 from kengine.simt.lexer import blank, line_of
 
-# Names that only torch's headers define. An error about one of them says that the light headers do not fit.
+_SPACE = r"(?:at|c10|torch|caffe2|pybind11|py|light)"
+# A name that is not there, in a namespace or class of torch: as GCC, clang and nvcc say it.
+_LACKING = (
+    rf"[‘'](?P<a>\w+)[’'] (?:is not a member of|has not been declared in) [‘']{_SPACE}\b",
+    rf"[‘']{_SPACE}(?:::\w+)*::(?P<b>\w+)[’'] (?:is not a namespace|has not been declared|is not a type)",
+    rf"[‘'](?P<c>\w+)[’'] in (?:namespace|class|struct) [‘']{_SPACE}\b",
+    rf"[‘'](?:const )?(?:class|struct) (?:const )?{_SPACE}::[^’']*[’'] has no member named [‘'](?P<d>\w+)",
+    rf"no (?:member|type|template) named [‘'](?P<e>\w+)[’'] in (?:namespace )?[‘'](?:const )?{_SPACE}\b",
+    rf"(?:namespace|class) \"{_SPACE}(?:::[^\"]*)?\" has no member \"(?P<f>\w+)\"",
+    r"[‘'\"]?\b(?P<g>(?:AT|TORCH|C10|PYBIND11|STD_TORCH)_[A-Z0-9_]+)[’'\"]? (?:was not declared|is undefined)",
+    r"undeclared identifier [‘'](?P<h>(?:AT|TORCH|C10|PYBIND11|STD_TORCH)_[A-Z0-9_]+)",
+)
+# A name without its namespace: one of torch's where a directive opens those, or by the arguments of a call.
+_BARE = (
+    r"[‘'](?P<a>\w+)[’'] (?:(?:was not|has not been) declared|does not name a type|is not a (?:type|namespace-name))",
+    r"(?:undeclared identifier|unknown type name|no template named) [‘'](?P<b>\w+)",
+    r"identifier \"(?P<c>\w+)\" is undefined",
+    r"name followed by \"::\" must be a class or namespace name",
+)
+# Other errors that say that the light headers do not fit.
 _OURS = (
-    r"(?:class|struct) [‘'](?:const )?(?:at|c10|torch|caffe2|pybind11|light)::",
-    r"no member named [‘'][^’']+[’'] in (?:namespace )?[‘'](?:at|c10|torch|caffe2|pybind11|light)\b",
-    r"is not a member of [‘'](?:at|c10|torch|caffe2|pybind11|py)(?:::[\w:]+)?[’']",
-    r"namespace \"(?:at|c10|torch|caffe2|pybind11)(?:::\w+)*\" has no member",
-    r"class \"(?:at|c10|torch|caffe2|pybind11)::[^\"]*\" has no member",
-    r"[‘'](?:torch|at|c10|py|pybind11)(?:::\w+)*[’'] (?:is not a namespace|has not been declared)",
-    r"(?:torch|ATen|c10|caffe2|pybind11|Python)[\w/.]*\.(?:h|cuh|hpp): No such file",
+    rf"(?:class|struct) [‘'](?:const )?{_SPACE}::",
+    r"(?:torch|ATen|c10|caffe2|pybind11|Python)[\w/.]*\.(?:h|cuh|hpp)[’']?(?:: No such file| file not found)",
     r"cannot open source file \"(?:torch|ATen|c10|caffe2|pybind11|Python)",
-    r"[‘'\"]?(?:AT|TORCH|C10|PYBIND11|STD_TORCH)_[A-Z0-9_]+[’'\"]? (?:was not declared|is undefined)",
-    r"identifier \"(?:AT|TORCH|C10|PYBIND11)_[A-Z0-9_]+\" is undefined",
     r"incomplete type [‘'](?:struct )?light::Convert",
     r"incomplete (?:class )?type \"light::Convert",
     r"(?:no matching function|no instance|could not convert|cannot convert|no match for|conversion from|ambiguous)"
     r"[^\n]*(?:at::|c10::|torch::|light::|pybind11::)",
     r"no suitable (?:constructor|user-defined conversion|conversion function)[^\n]*(?:at::|c10::|light::|pybind11::)",
 )
+_DIRECTIVE = re.compile(r"\busing\s+namespace\s+(?:::\s*)?(?:at|c10|torch)\b")
 _ERROR = re.compile(
     r"^(?P<file>[^\s:(][^:(\n]*)(?::(?P<line>\d+)(?::\d+)?|\((?P<paren>\d+)\)): "
     r"(?:fatal |catastrophic )?error:? (?P<text>.*)$",
@@ -37,18 +51,26 @@ _ERROR = re.compile(
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The first error of a log: unit, line (0 unknown), text; and whether torch's own headers may make it go away."""
+    """The first error of a log: unit, line (0 unknown), text; and whether torch's own headers may make it go away.
+
+    lacks: the name that torch's own headers have and the light ones do not.
+    """
 
     unit: str
     line: int
     text: str
     log: str
     may_fit: bool
+    lacks: str = ""
 
-    def fault(self) -> CandidateFault:
-        """As the record's error."""
+    def fault(self, without: str = "") -> CandidateFault:
+        """As the record's error. without: why torch's own headers have not been tried; a name that only those have is
+        unsupported then, and no fault of the candidate."""
         label = self.unit.rsplit(".", 1)[0] if self.unit.startswith(("cpp_sources", "cuda_sources")) else self.unit
         where = f"{label}:{self.line}: " if self.line else f"{label}: " if label else ""
+        if without and self.lacks:
+            text = f"{where}{self.text}: torch's own headers have {self.lacks!r}, the light ones do not; {without}"
+            return CandidateFault("unsupported", text, self.log, self.line)
         return CandidateFault("compile_failed", where + self.text, self.log, self.line)
 
 
@@ -76,10 +98,37 @@ def diagnose(log: str, sources: SourceSet) -> Diagnosis:
     elif unit not in known:
         near = re.search(r"(?:^|[\s/])(" + "|".join(map(re.escape, known)) + r")[:(](\d+)", log, re.M)
         unit, line = (near.group(1), int(near.group(2))) if near else ("", 0)
-    return Diagnosis(unit, line, text, log, _may_fit(errors, log, known))
+    lacks = _find_lacking(errors, sources)
+    return Diagnosis(unit, line, text, log, bool(lacks) or _may_fit(errors), lacks)
 
 
-def _may_fit(errors: list[re.Match[str]], log: str, known: set[str]) -> bool:
+def _find_lacking(errors: list[re.Match[str]], sources: SourceSet) -> str:
+    """The first name that an error misses and torch's own headers have."""
+    for error in errors:
+        named = _first(_LACKING, error.group(0))
+        if named and is_declared(named):
+            return named
+        bare = _first(_BARE, error.group(0))
+        if bare and _may_be_torchs(bare, sources) and is_declared(bare):
+            return bare
+    return ""
+
+
+def _first(patterns: tuple[str, ...], text: str) -> str:
+    found = next((m for pattern in patterns if (m := re.search(pattern, text))), None)
+    return next((value for value in found.groupdict().values() if value), "") if found else ""
+
+
+def _may_be_torchs(name: str, sources: SourceSet) -> bool:
+    text = blank(sources.text)
+    if _DIRECTIVE.search(text):
+        return True
+    import torch
+
+    return re.search(rf"\b{re.escape(name)}\s*\(", text) is not None and hasattr(torch.ops.aten, name)
+
+
+def _may_fit(errors: list[re.Match[str]]) -> bool:
     if any(re.search(pattern, m.group(0)) for m in errors for pattern in _OURS):
         return True
     # An error in one of our headers is one that torch's may not have.

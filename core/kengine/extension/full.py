@@ -6,20 +6,25 @@ which they ask (`is_cuda()`, `kCUDA`) are those of the CPU there.
 
 from __future__ import annotations
 
+import contextlib
+import ctypes as c
+import functools
 import hashlib
 import importlib.machinery
 import importlib.util
 import os
 import sysconfig
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from kengine.errors import CandidateFault
 from kengine.extension import failure, light, nvcc, toolkit
 from kengine.extension.module import Extension, emulate, open_program
 from kengine.extension.settings import Settings
-from kengine.extension.sources import SourceSet, Unit, language_flags
+from kengine.extension.sources import SourceSet, Unit, language_flags, parameter_names
 from kengine.simt import toolchain
 from kengine.simt.rewrite import has_return_in_macro, has_volatile_code, rewrite
 from kengine.simt.toolchain import Mode, find_compiler, locked, run
@@ -31,8 +36,19 @@ _EMULATED = """#include <torch/extension.h>
 """
 # Conversions between torch's narrow types and the device's, and the device's names for the CPU.
 _BRIDGE = """#pragma once
+namespace at {
+struct EmulatedContext : Context {
+  static bool hasCUDA() { return true; }
+  void lazyInitCUDA() {}
+};
+inline EmulatedContext& emulatedContext() { return static_cast<EmulatedContext&>(globalContext()); }
+}  // namespace at
+#define globalContext() emulatedContext()
 #define is_cuda() is_cpu()
 #define kCUDA kCPU
+#define CUDA CPU
+#define cuda(...) clone()
+#define cpu() clone()
 """
 
 
@@ -42,23 +58,50 @@ def build(sources: SourceSet, settings: Settings, reason: str) -> Extension:
     if not library.exists():
         compile_only(sources, settings)
     program = open_program(library, sources, settings)
+    glue = toolkit.load_glue(toolkit.glue_library(settings.shared))
+    toolkit.connect(glue, settings, program.runtime.lib if program else None)
     try:
-        module = _import(sources.name, library)
+        with toolkit.guarded() if program else contextlib.nullcontext():
+            module = _import(sources.name, library)
     except ImportError as error:
         missing = failure.diagnose_symbol(str(error), sources)
         if missing is None:
             raise
         library.unlink(missing_ok=True)
         raise missing.fault() from None
-    glue = toolkit.load_glue(toolkit.glue_library(settings.shared))
-    toolkit.connect(glue, program.runtime.lib if program else None, settings.check)
     extension = Extension(sources.name, library, "full", reason, program)
     for name in [n for n in dir(module) if not n.startswith("__")]:
         value = getattr(module, name)
-        wrapped = callable(value) and not isinstance(value, type) and program is not None
-        setattr(extension, name, emulate(value, extension, settings) if wrapped else value)
+        if callable(value) and not isinstance(value, type) and program is not None:
+            value = emulate(_known(value, glue, parameter_names(sources.text, name)), extension, settings)
+        setattr(extension, name, value)
     extension.__doc__ = module.__doc__
     return extension
+
+
+def _known(function: Callable[..., Any], glue: c.PyDLL, names: list[str]) -> Callable[..., Any]:
+    """A function whose arguments kernels may touch while it runs."""
+    import torch
+
+    def remember(value: Any, name: str) -> None:
+        if isinstance(value, torch.Tensor):
+            glue.light_remember(value, name.encode())
+        elif isinstance(value, (list, tuple, dict)):
+            for item in value.values() if isinstance(value, dict) else value:
+                remember(item, name)
+
+    @functools.wraps(function)
+    def call(*args: Any, **keywords: Any) -> Any:
+        for i, value in enumerate(args):
+            remember(value, names[i] if i < len(names) else f"arg{i}")
+        for name, value in keywords.items():
+            remember(value, name)
+        try:
+            return function(*args, **keywords)
+        finally:
+            glue.light_forget()
+
+    return call
 
 
 def _import(name: str, library: Path) -> ModuleType:
@@ -127,21 +170,16 @@ def _flags(settings: Settings, unit: Unit) -> list[str]:
     own = [f for f in mode.flags() if f != "-fvisibility=hidden"]
     if not unit.is_device:
         own = ["-O1" if f == "-O3" else f for f in own]
+    if not find_compiler().is_clang:
+        own.append("-fno-gnu-unique")  # shared variables of templates would be one for all extensions of the process
     return [
         *own,
-        f"-std={language()}",
+        f"-std={toolkit.language()}",
         f"-I{toolkit.ROOT / 'device'}",
         f"-I{toolkit.ROOT}",
         f"-I{toolchain.SOURCES / 'include'}",
         *torch_include(),
     ]
-
-
-def language() -> str:
-    """The C++ of torch's headers: they say so by an #error for an older one."""
-    header = toolkit.torch_folder() / "include" / "ATen" / "ATen.h"
-    text = header.read_text(errors="replace") if header.exists() else ""
-    return "c++20" if "C++20" in text else "c++17"
 
 
 def _precompiled(settings: Settings, flags: list[str]) -> Path:
@@ -216,10 +254,12 @@ def _native(unit: Unit, sources: SourceSet, settings: Settings, kit: nvcc.Toolki
     include = [*torch_include(), f"-I{kit.include}", *light.folders(unit, sources)]
     defines = ["-DTORCH_API_INCLUDE_EXTENSION_H"]
     if unit.is_device:
-        command = nvcc.device_command(kit, settings.arch, sources.device_flags, [*include, *defines], language())
+        command = nvcc.device_command(
+            kit, settings.arch, sources.device_flags, [*include, *defines], toolkit.language()
+        )
         return [*command, "-include", "prelude.h", "-c", "-x", "cu", unit.filename, "-o", "unit.o"]
     own = language_flags(sources.host_flags)
-    standard = [] if any(f.startswith("-std") for f in own) else [f"-std={language()}"]
+    standard = [] if any(f.startswith("-std") for f in own) else [f"-std={toolkit.language()}"]
     return [
         *find_compiler().command,
         "-O2",

@@ -109,7 +109,30 @@ def compile_all(sources: SourceSet, folder: Path, command: Callable[[Unit, Path]
 
 def _prelude(unit: Unit, sources: SourceSet, lines: list[str]) -> str:
     libraries = [f"#define TORCH_EXTENSION_NAME {sources.name}"]
-    return "\n".join([*lines, *libraries, *(f"#include <{h}>" for h in unit.headers), ""])
+    headers = [*unit.headers, *_standard(unit.text)]
+    return "\n".join([*lines, *libraries, *(f"#include <{h}>" for h in headers), ""])
+
+
+# Headers of the standard library that torch's own bring and the light ones do not, with what is looked for in them.
+_STANDARD = {
+    "set": "set multiset", "unordered_set": "unordered_set", "list": "list",
+    "deque": "deque", "queue": "queue priority_queue", "stack": "stack", "ratio": "ratio", "bit": "bit_cast",
+    "variant": "variant visit get_if holds_alternative monostate", "atomic": "atomic atomic_flag atomic_thread_fence",
+    "mutex": "mutex lock_guard unique_lock once_flag call_once recursive_mutex scoped_lock",
+    "thread": "thread this_thread",
+    "chrono": "chrono", "string_view": "string_view", "iomanip": "setw setprecision", "random": "mt19937 random_device",
+    "complex": "complex", "bitset": "bitset", "future": "future promise async", "fstream": "ifstream ofstream",
+    "condition_variable": "condition_variable", "typeindex": "type_index", "any": "any any_cast",
+    "array": "array", "filesystem": "filesystem", "iterator": "back_inserter distance advance next prev inserter",
+    "cctype": "isspace isdigit", "shared_mutex": "shared_mutex shared_lock",
+    "regex": "regex smatch", "system_error": "system_error", "exception": "exception_ptr current_exception",
+}  # fmt: skip
+_HEADER_OF = {name: header for header, names in _STANDARD.items() for name in names.split()}
+
+
+def _standard(text: str) -> list[str]:
+    names = set(re.findall(r"\bstd\s*::\s*(\w+)", blank(text)))
+    return sorted({_HEADER_OF[name] for name in names if name in _HEADER_OF})
 
 
 def _text(unit: Unit, sources: SourceSet, body: str) -> str:

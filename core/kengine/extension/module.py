@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes as c
 import functools
 import sys
@@ -64,8 +65,9 @@ def load_light(library: Path, sources: SourceSet, settings: Settings) -> Extensi
     """Load a library built with the light headers. OSError for a missing symbol, ImportError when it binds nothing."""
     glue = toolkit.load_glue(toolkit.glue_library(settings.shared))
     program = open_program(library, sources, settings)
-    toolkit.connect(glue, program.runtime.lib if program else None, settings.check)
-    binary = c.PyDLL(str(library))
+    toolkit.connect(glue, settings, program.runtime.lib if program else None)
+    with toolkit.guarded() if program else contextlib.nullcontext():  # its global tensors are made now
+        binary = c.PyDLL(str(library))
     extension = Extension(sources.name, library, "light", "", program)
     published = [p for p in (_publish(binary, "light_extension"), _publish(binary, "light_libraries")) if p]
     if not published and sources.python_module:
@@ -104,15 +106,18 @@ def emulate(function: Callable[..., Any], extension: Extension, settings: Settin
     program = extension.program
     assert program is not None
     runtime = program.runtime
+    glue = toolkit.load_glue(toolkit.glue_library(settings.shared))
 
     @functools.wraps(function)
     def call(*args: Any, **keywords: Any) -> Any:
+        toolkit.connect(glue, settings, runtime.lib)  # an extension of another kind may have run since
         runtime.set_limits(program.limits, settings.launch_seconds)
         before = runtime.lib.simt_record_count()
         error: BaseException | None = None
         result = None
         try:
-            result = function(*args, **keywords)
+            with toolkit.guarded():
+                result = function(*args, **keywords)
         except Exception as raised:
             error = raised
         text = runtime.take_output()

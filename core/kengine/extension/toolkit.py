@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes as c
 import functools
 import hashlib
 import os
+import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,6 +37,23 @@ def torch_folder() -> Path:
 
 
 @functools.lru_cache(maxsize=1)
+def language() -> str:
+    """The C++ of torch's headers: they say so by an #error for an older one."""
+    header = torch_folder() / "include" / "ATen" / "ATen.h"
+    text = header.read_text(errors="replace") if header.exists() else ""
+    return "c++20" if "C++20" in text else "c++17"
+
+
+@functools.lru_cache(maxsize=256)
+def is_declared(name: str) -> bool:
+    """Whether torch's own headers have a word; those that their macros paste together count by their form."""
+    if re.fullmatch(r"(?:k|to|is)[A-Z]\w*", name):
+        return True
+    word = re.compile(rb"\b" + re.escape(name.encode()) + rb"\b")
+    return any(word.search(path.read_bytes()) for path in (torch_folder() / "include").rglob("*.h"))
+
+
+@functools.lru_cache(maxsize=1)
 def identity() -> str:
     """A digest of compiler, processor, emulator, torch and the files of this package."""
     import torch
@@ -49,42 +68,42 @@ def identity() -> str:
 def glue_library(tools: Path) -> Path:
     """The library between extensions, torch and Python, built at first use (some seconds)."""
     library = tools / f"libkengine_light_{identity()[:16]}.so"
+    folder = torch_folder() / "lib"
+    source = ["-std=c++17", f"-I{ROOT}", str(ROOT / "glue" / "glue.cpp")]
+    return _make(library, [*source, f"-L{folder}", "-ltorch_cpu", f"-Wl,-rpath,{folder}", "-ldl"])
+
+
+def allocator_library(tools: Path) -> Path:
+    """The library that puts what torch allocates in an extension into the emulator's memory, built at first use."""
+    library = tools / f"libkengine_allocator_{identity()[:16]}.so"
+    folder = torch_folder()
+    options = [f"-std={language()}", f"-I{folder / 'include'}", str(ROOT / "glue" / "allocator.cpp")]
+    return _make(library, [*options, f"-L{folder / 'lib'}", "-lc10", f"-Wl,-rpath,{folder / 'lib'}"])
+
+
+def _make(library: Path, options: Sequence[str]) -> Path:
+    """Build a shared library, once and by one process."""
     if library.exists():
         return library
-    tools.mkdir(parents=True, exist_ok=True)
-    folder = torch_folder() / "lib"
-    with locked(tools / "glue.lock"):
+    library.parent.mkdir(parents=True, exist_ok=True)
+    common = ["-O2", "-fPIC", "-w", "-fvisibility=hidden", "-shared", f"-Wl,-soname,{library.name}"]
+    with locked(library.parent / "glue.lock"):
         if not library.exists():
-            with tempfile.TemporaryDirectory(dir=tools) as temporary:
+            with tempfile.TemporaryDirectory(dir=library.parent) as temporary:
                 out = Path(temporary) / library.name
-                run(
-                    [
-                        *find_compiler().command,
-                        "-std=c++17",
-                        "-O2",
-                        "-fPIC",
-                        "-w",
-                        "-fvisibility=hidden",
-                        "-shared",
-                        f"-Wl,-soname,{library.name}",
-                        f"-I{ROOT}",
-                        str(ROOT / "glue" / "glue.cpp"),
-                        "-o",
-                        str(out),
-                        f"-L{folder}",
-                        "-ltorch_cpu",
-                        f"-Wl,-rpath,{folder}",
-                        "-ldl",
-                    ],
-                    Path(temporary),
-                )
+                run([*find_compiler().command, *common, *options, "-o", str(out)], Path(temporary))
                 os.replace(out, library)
     return library
 
 
-@functools.cache
+_glue: dict[str, c.PyDLL] = {}
+
+
 def load_glue(library: Path) -> c.PyDLL:
-    """The glue library of this process."""
+    """The glue library of this process. One copy serves every folder that holds it: extensions are bound to the first
+    that was loaded under its name, which tells its content."""
+    if library.name in _glue:
+        return _glue[library.name]
     import torch
 
     import kengine.extension.operators
@@ -94,16 +113,58 @@ def load_glue(library: Path) -> c.PyDLL:
     glue.light_emulate.restype = None
     glue.light_emulate.argtypes = [c.POINTER(c.c_void_p), c.c_size_t]
     glue.light_name_parameters.argtypes = [c.py_object, c.c_char_p]
+    glue.light_remember.argtypes = [c.py_object, c.c_char_p]
+    glue.light_remember.restype = glue.light_forget.restype = None
+    glue.light_forget.argtypes = []
+    _glue[library.name] = glue
     return glue
 
 
-def connect(glue: c.PyDLL, runtime: c.CDLL | None, check: bool) -> None:
-    """Give the glue library the emulator's memory functions, or none for a device."""
+_connected: list[object] = []
+
+
+def connect(glue: c.PyDLL, settings: Settings, runtime: c.CDLL | None) -> None:
+    """Give the glue library and torch's allocator the emulator's memory functions, or none for a device."""
+    wanted = [glue, settings.check, runtime]
+    if _connected == wanted:
+        return
+    _connected[:] = wanted
     if runtime is None:
         glue.light_emulate(None, 0)
         return
     addresses = [c.cast(getattr(runtime, name), c.c_void_p).value for name in _EXPORTED_FUNCTIONS]
-    glue.light_emulate((c.c_void_p * len(addresses))(*addresses), 256 if check else 16)
+    table = (c.c_void_p * len(addresses))(*addresses)
+    alignment = 256 if settings.check else 16
+    glue.light_emulate(table, alignment)
+    load_allocator(allocator_library(settings.shared)).light_guard(table, alignment)
+
+
+_allocators: dict[str, c.PyDLL] = {}
+
+
+def load_allocator(library: Path) -> c.PyDLL:
+    """The allocator of this process: the first that was loaded under its name."""
+    if library.name not in _allocators:
+        allocator = c.PyDLL(str(library))
+        allocator.light_guard.restype = allocator.light_enter.restype = None
+        allocator.light_guard.argtypes = [c.POINTER(c.c_void_p), c.c_size_t]
+        allocator.light_enter.argtypes = [c.c_int]
+        _allocators[library.name] = allocator
+    return _allocators[library.name]
+
+
+@contextlib.contextmanager
+def guarded() -> Iterator[None]:
+    """Inside the block, what torch allocates on this thread lies in the emulator's memory, once an extension for it
+    has been connected."""
+    allocators = list(_allocators.values())
+    for allocator in allocators:
+        allocator.light_enter(1)
+    try:
+        yield
+    finally:
+        for allocator in allocators:
+            allocator.light_enter(-1)
 
 
 @dataclass(frozen=True)
@@ -152,6 +213,8 @@ def host_unit(settings: Settings, cuda_include: Path) -> Compilation:
 def warm(settings: Settings) -> None:
     """Build everything that is shared, so that the first candidate need not wait. Raises CompilerMissing."""
     load_glue(glue_library(settings.shared))
+    if settings.mode == "emulated":
+        allocator_library(settings.shared)
     if settings.mode == "nvcc":
         from kengine.extension.nvcc import find_toolkit
 

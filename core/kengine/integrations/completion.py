@@ -12,10 +12,6 @@ from kengine.errors import UsageError
 Completion = Union[str, Sequence[Mapping[str, Any]], Mapping[str, Any]]
 """What trainers hand over: a text, the messages of a conversation, or one message."""
 
-_TAGS = {
-    "python": frozenset({"python", "py", "python3", "triton", "nki"}),
-    "native": frozenset({"cuda", "cu", "hip", "cpp", "c++", "c"}),
-}
 _NATIVE = frozenset({".cu", ".cuh", ".hip", ".cpp", ".cc", ".c", ".h", ".hpp"})
 _FENCE = re.compile(r"^ {0,3}(?P<mark>`{3,}|~{3,})[ \t]*(?P<info>[^\r\n]*)$")
 
@@ -28,7 +24,10 @@ def read_code(completion: Completion, name: str = "candidate.py") -> str:
     cut within its only block keeps the fence and does not compile.
     """
     text = strip_thoughts(read_text(completion))
-    family = _TAGS["native" if PurePath(name).suffix.lower() in _NATIVE else "python"]
+    from kengine.plugins import dialect
+
+    known = dialect.declared()
+    family = known.native if PurePath(name).suffix.lower() in _NATIVE else known.python
     blocks = list(read_blocks(text))
     suitable = [code for tag, code in blocks if tag in family]
     untagged = [code for tag, code in blocks if not tag]

@@ -151,6 +151,18 @@ def require_device(device: str) -> None:
         raise TargetUnavailable("torch finds no CUDA or ROCm device here; choose an emulated target")
 
 
+def memory_bytes(device: str) -> int:
+    """All memory of a device; 0 for the host's, which others use as well, and where no device tells."""
+    if device != "cuda":
+        return 0
+    import torch
+
+    try:
+        return int(torch.cuda.get_device_properties(torch.cuda.current_device()).total_memory)
+    except (RuntimeError, AssertionError):
+        return 0
+
+
 def allocate(device: str, nbytes: int) -> Any:
     """Private memory, poisoned."""
     if device == "cuda":

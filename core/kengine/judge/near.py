@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 PAIR, SWAPPED, CHANGED, SAME = "~pair", "~swapped", "~changed", "~same"
 KEPT = 16
 """Elements at either end that stay, since a fingerprint of few elements looks there."""
+_LISTED = 1 << 24
+"""Elements of an array up to which all its places are listed to choose from; two of more are found by trying."""
 
 
 def base(phase: str) -> str | None:
@@ -73,11 +75,23 @@ def alter(drawn: Drawn, other: Drawn, seed: int, phase: str) -> None:
 def _places(chance: np.random.Generator, size: int, pair: bool) -> Any:
     """Places to change, two or a random eighth, that leave out both ends and every power-of-two stride."""
     kept = min(KEPT, size // 8)
-    middle = np.arange(kept, size - kept)
     stride = max(size // 64, 1)
+    if pair and size > _LISTED:
+        return _pair(chance, kept, size - kept, stride)
+    middle = np.arange(kept, size - kept)
     odd = middle[(middle % stride != 0) | (stride < 4)]
     pool = odd if len(odd) >= 2 else middle if len(middle) >= 2 else np.arange(size)
     return np.sort(chance.choice(pool, 2 if pair else max(2, len(pool) // 8), replace=False))
+
+
+def _pair(chance: np.random.Generator, low: int, high: int, stride: int) -> Any:
+    """Two places of a large array as `_places` chooses them, without a list of all."""
+    found: set[int] = set()
+    while len(found) < 2:
+        place = int(chance.integers(low, high))
+        if place % stride:
+            found.add(place)
+    return np.array(sorted(found))
 
 
 def _alter_torch(array: Any, fresh: Any, places: Any, swapped: bool) -> None:

@@ -28,7 +28,10 @@ from kengine.model import Case, Comparison, Task
 T = TypeVar("T")
 
 CACHE_BYTES = {"cpu": 2 << 30, "cuda": 16 << 30}
-"""How much of inputs and expected answers is kept, by device."""
+"""How much of inputs and expected answers is kept, by device, where its size is not known."""
+CACHE_SHARE, OWN_SHARE = 4, 32
+"""One in so many bytes of a device's memory is for inputs and answers: what is drawn anew for each candidate is drawn
+while it holds the device. The second in the judge of one candidate, beside whom there may be many."""
 MAX_TASKS = 64
 """Open tasks that are kept; the one used longest ago goes first, and a later `open` brings it back."""
 
@@ -94,6 +97,8 @@ class Judge:
         session = self.sessions.get(key)
         if session is None:
             arena.require_device(device)
+            share = OWN_SHARE if task.self_referenced else CACHE_SHARE
+            self.caches[device].limit = arena.memory_bytes(device) // share or CACHE_BYTES[device]
             session = Session(task, salt, device, key, self.caches[device], float(chip_error))
             try:
                 session.open(limit)
@@ -155,7 +160,10 @@ class Judge:
         return {"bundles": bundles}, out
 
     def compare(self, message: dict[str, Any], fds: list[int]) -> tuple[dict[str, Any], tuple[int, ...]]:
-        """Compare what lies in a holder's sinks; a description that no runner sends adds a `fault`."""
+        """Compare what lies in a holder's sinks; a description that no runner sends adds a `fault`.
+
+        `digest` false leaves the digest empty: of a large output on a device it takes longer than everything else.
+        """
         session = self._session(message)
         index = _field(message, "case", int)
         case = self._case(session, index)
@@ -164,7 +172,8 @@ class Judge:
             ok = self.passes(session, case, key, holder, message.get("outputs"))
             found = Comparison(case.name, ok, "" if ok else "the answer is wrong")
             return {"comparison": codec.to_json(found), "digest": ""}, ()
-        comparison, digest, tampered = self.judge_outputs(session, case, key, holder, message.get("outputs"))
+        wanted = message.get("digest", True) is not False
+        comparison, digest, tampered = self.judge_outputs(session, case, key, holder, message.get("outputs"), wanted)
         body: dict[str, Any] = {"comparison": codec.to_json(comparison), "digest": digest}
         if tampered:
             body["fault"] = {"status": "tampered", "message": tampered}
@@ -183,9 +192,10 @@ class Judge:
         return {"phase": near.choose(session, case, _field(message, "phase", str))}, ()
 
     def judge_outputs(
-        self, session: Session, case: Case, key: Key, name: str, outputs: Any
+        self, session: Session, case: Case, key: Key, name: str, outputs: Any, digested: bool = False
     ) -> tuple[Comparison, str, str]:
-        """Comparison, digest of the copied outputs, and what is malformed in their description ("" when nothing)."""
+        """Comparison, digest of the copied outputs ("" unless `digested`), and what is malformed in their description
+        ("" when nothing)."""
         holder, place = self._place(session, case, key, name)
         total = sum(o.nbytes for o in place.expected.outputs)
         try:
@@ -195,7 +205,7 @@ class Judge:
             return Comparison(case.name, False, problem, wrong=total, total=total), "", problem
         copies = lending.copy_out(holder, place, arrays)
         mutated = lending.changed_inputs(holder, place, session.writes)
-        digest = compare.digest(copies)
+        digest = compare.digest(copies) if digested else ""
         made = transforms.reference_outputs(session.module, values, arrays, copies, place.expected.result)
         if made is not None:
             if made.problem:

@@ -71,6 +71,7 @@ class Session:
         self.elapsed_ns = 0
         self.profiles: dict[str, Facts] = {}
         self.near: dict[str, str] = {}
+        self.works: dict[tuple[str, int], Any] = {}
         self.arity = 0
         self.names: tuple[str, ...] = ()
         self.writes: tuple[int, ...] = ()

@@ -30,14 +30,24 @@ _UPDATERS = frozenset({"update", "__setitem__", "__delitem__", "setdefault", "po
 
 def find_patches(source: SourceTree) -> Iterator[tuple[ast.AST, str]]:
     """Each live statement that replaces a member of a foreign module or class, with the member's dotted name."""
+    modules = _modules(source)
     for node in source.live:
         if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, (ast.Store, ast.Del)):
-            yield from _written(source, node)
+            yield from _written(source, node, modules)
         elif isinstance(node, ast.Call):
-            yield from _called(source, node)
+            yield from _called(source, node, modules)
 
 
-def _written(source: SourceTree, node: ast.Attribute | ast.Subscript) -> Iterator[tuple[ast.AST, str]]:
+def _modules(source: SourceTree) -> frozenset[str]:
+    """Names that are modules for certain: a subscript of one is a subscript of its table of names."""
+    imported = [alias.name for node in source.find(ast.Import, "live") for alias in node.names]
+    parts = [name.split(".") for name in imported]
+    return FOREIGN | {".".join(each[:n]) for each in parts for n in range(1, len(each) + 1)}
+
+
+def _written(
+    source: SourceTree, node: ast.Attribute | ast.Subscript, modules: frozenset[str]
+) -> Iterator[tuple[ast.AST, str]]:
     bases = source.resolve(node.value)
     if isinstance(node, ast.Attribute):
         for base in bases:
@@ -49,8 +59,9 @@ def _written(source: SourceTree, node: ast.Attribute | ast.Subscript) -> Iterato
     through_dict = isinstance(node.value, ast.Attribute) and node.value.attr in ("__dict__", "__globals__", "modules")
     through_call = isinstance(node.value, ast.Call)
     for base in bases:
-        if base in ("sys.modules", "builtins") or through_dict or through_call:
-            yield from _judge(node, f"{base}.{key}")
+        table = base in modules or base.endswith(".__dict__")
+        if base == "sys.modules" or through_dict or through_call or table:
+            yield from _judge(node, f"{base.removesuffix('.__dict__')}.{key}")
     if (
         isinstance(node.value, ast.Attribute)
         and node.value.attr in ("__globals__", "f_globals", "f_locals")
@@ -59,7 +70,7 @@ def _written(source: SourceTree, node: ast.Attribute | ast.Subscript) -> Iterato
         yield node, f"{node.value.attr}.{key}"
 
 
-def _called(source: SourceTree, node: ast.Call) -> Iterator[tuple[ast.AST, str]]:
+def _called(source: SourceTree, node: ast.Call, modules: frozenset[str]) -> Iterator[tuple[ast.AST, str]]:
     names = source.resolve(node.func)
     if names & _SETTERS and node.args:
         key = source.fold(node.args[1]) if len(node.args) > 1 else None
@@ -74,7 +85,7 @@ def _called(source: SourceTree, node: ast.Call) -> Iterator[tuple[ast.AST, str]]
         key = source.fold(node.args[0]) if node.args else None
         is_table = isinstance(holder, ast.Call) or (isinstance(holder, ast.Attribute) and holder.attr == "__dict__")
         for base in source.resolve(holder):
-            if base == "sys.modules" or is_table or node.func.attr.endswith("attr__"):
+            if base == "sys.modules" or base in modules or is_table or node.func.attr.endswith("attr__"):
                 yield from _judge(node, f"{base}.{key or '...'}")
 
 

@@ -21,11 +21,13 @@ from kengine.plugins.registry import PluginWarning
 class Dialect:
     """What is particular about candidates of one backend.
 
-    language: as a prompt names it; "" takes the backend's name. entry: what an answer must define, as a noun phrase; ""
-    leaves it to the task's form. native: suffix of a candidate that is C++ alone, such as ".cu"; "" where candidates
-    are Python always.
+    language: as a prompt names it; "" takes the backend's name. entry: what kind of function an answer must define, as
+    a noun phrase such as "one function decorated with `acme.kernel`", "" for any; what it takes and returns is the
+    task's matter. native: suffix of a candidate that is C++ alone, such as ".cu"; "" where candidates are Python
+    always.
     marks: regular expressions (multi-line) of which one occurs in code for this backend and no other. hints: likewise,
     but code for other backends may hold them too: they count when no backend's marks occur.
+    fences: words after the fence of a code block that say it is for this backend, besides the backend's own name.
     """
 
     language: str = ""
@@ -33,6 +35,7 @@ class Dialect:
     native: str = ""
     marks: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
+    fences: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for pattern in (*self.marks, *self.hints):
@@ -40,6 +43,9 @@ class Dialect:
                 re.compile(pattern)
             except re.error as error:
                 raise ValueError(f"Dialect: {pattern!r} is no regular expression: {error}") from None
+        for tag in self.fences:
+            if not re.fullmatch(r"[a-z0-9_+#.-]+", tag):
+                raise ValueError(f"Dialect: fences: {tag!r} is no single word in lower case")
 
     @cached_property
     def _patterns(self) -> tuple[tuple[re.Pattern[str], ...], tuple[re.Pattern[str], ...]]:
@@ -52,15 +58,38 @@ class Dialect:
         return sum(p.search(code) is not None for p in marks), sum(p.search(code) is not None for p in hints)
 
 
+class Dialects(dict[str, Dialect]):
+    """Dialects by the name of their backend."""
+
+    @cached_property
+    def suffixes(self) -> Mapping[str, str]:
+        """Suffix of the file that a code block is, by the word after its fence: languages first, then backends."""
+        found = dict(_LANGUAGES)
+        for name, dialect in self.items():
+            for tag in (name, *dialect.fences):
+                found.setdefault(tag, dialect.native or ".py")
+        return found
+
+    @cached_property
+    def python(self) -> frozenset[str]:
+        """Words after the fence of a block of Python."""
+        return frozenset(tag for tag, suffix in self.suffixes.items() if suffix == ".py")
+
+    @cached_property
+    def native(self) -> frozenset[str]:
+        """Words after the fence of a block of C++, whatever it is for."""
+        return frozenset(self.suffixes.keys() - self.python)
+
+
 def find(backend: str) -> Dialect:
     """The dialect of a backend; the default one when it is not installed or declares none."""
     return declared().get(backend, _DEFAULT)
 
 
 @lru_cache(maxsize=1)
-def declared() -> Mapping[str, Dialect]:
+def declared() -> Dialects:
     """The dialects that installed backends declare, by name; one that cannot be imported is warned of and left out."""
-    found: dict[str, Dialect] = {}
+    found = Dialects()
     for plugin in sorted(registry.installed(), key=lambda p: p.name):
         try:
             dialect = getattr(inspection.import_plugin(plugin), "KENGINE_DIALECT", None)
@@ -85,5 +114,11 @@ def guess(code: str) -> str:
 
 
 _DEFAULT = Dialect()
+_LANGUAGES = {
+    **dict.fromkeys(("python", "py", "python3"), ".py"),
+    **dict.fromkeys(("cuda", "cu", "cpp", "c++", "c", "cc"), ".cu"),
+    "hip": ".hip",
+}
+"""The languages that files of candidates may be in (`kengine.tasks.cfamily`), by the words that stand after fences."""
 
-__all__ = ["Dialect", "declared", "find", "guess"]
+__all__ = ["Dialect", "Dialects", "declared", "find", "guess"]

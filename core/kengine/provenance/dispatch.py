@@ -20,6 +20,15 @@ _python_operators: set[str] = set()
 """Custom operators whose bodies are Python: they are followed inside, and are no work of their own."""
 
 
+@functools.cache
+def _own_spaces() -> frozenset[str]:
+    """Namespaces of the operators that came with PyTorch: `aten`, and for instance `mkldnn` and `quantized`.
+
+    Taken once, before there is a candidate that could add one.
+    """
+    return frozenset(str(schema.name).partition("::")[0] for schema in torch._C._jit_get_all_schemas())
+
+
 class Follower(TorchDispatchMode):  # type: ignore[misc]
     """Writes every operator into a ledger while it is entered and not paused."""
 
@@ -49,7 +58,7 @@ class Follower(TorchDispatchMode):  # type: ignore[misc]
         written = [p for t in tensors(result) if (p := piece(t)) is not None]
         written += [p for t in _written(func._schema, args, kwargs) if (p := piece(t)) is not None]
         space = name.partition("::")[0]
-        if space not in ("aten", "prims", "prim"):
+        if space not in _own_spaces():
             if name not in _python_operators:
                 self.ledger.opaque.add(name)
             # Kernels and operators inside have said what they wrote; what nobody claims descends from what was read.
@@ -143,6 +152,7 @@ def wrap_custom_operators(surroundings: Callable[[], AbstractContextManager[Any]
 
     PyTorch takes its modes off while an operator's own implementation runs.
     """
+    _own_spaces()
     library = torch.library.Library
     inner = library.impl
 

@@ -51,7 +51,8 @@ class Facts:
     read or that was returned. unwritten_bytes: memory that kernels read and nobody has been seen to write. opaque:
     operators of extensions, which are not looked into. threads: threads that the call started. libraries: shared
     libraries that it loaded. device_ns: kernels by the device's own trace, in nanoseconds. followed: False where
-    nothing can be followed.
+    nothing can be followed. moved: operators that only moved data of the inputs, for references that do nothing else.
+    array_bytes: inputs that became numpy arrays on the host.
     """
 
     operators: tuple[OperatorUse, ...] = ()
@@ -67,3 +68,5 @@ class Facts:
     libraries: tuple[str, ...] = ()
     device_ns: Mapping[str, int] = field(default_factory=dict)
     followed: bool = True
+    moved: tuple[OperatorUse, ...] = ()
+    array_bytes: int = 0

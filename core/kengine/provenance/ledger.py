@@ -53,11 +53,12 @@ class Ledger:
     blocks: dict[int, Block] = field(default_factory=dict)
     starts: list[int] = field(default_factory=list)
     uses: dict[str, list[int]] = field(default_factory=dict)
+    moved: dict[str, list[int]] = field(default_factory=dict)
     kernels: dict[str, list[int]] = field(default_factory=dict)
     opaque: set[str] = field(default_factory=set)
     libraries: set[str] = field(default_factory=set)
     device_ns: dict[str, int] = field(default_factory=dict)
-    left: dict[str, dict[int, int]] = field(default_factory=lambda: {"data": {}, "address": {}})
+    left: dict[str, dict[int, int]] = field(default_factory=lambda: {"data": {}, "address": {}, "array": {}})
     input_bytes: int = 0
     unwritten: dict[int, int] = field(default_factory=dict)
     foreign: set[int] = field(default_factory=set)
@@ -107,10 +108,11 @@ class Ledger:
             flags = 0 if _MAKES.search(name) else self.flags(read)
             for piece in written:
                 self.enter(piece, flags, name)
-            if not flags & INPUT or find_kind(name) == "movement":
+            if not flags & INPUT:
                 return
             nbytes = sum(p.nbytes for p in read) + sum(p.nbytes for p in written)
-            use = self.uses.setdefault(name, [0, 0])
+            counted = self.moved if find_kind(name) == "movement" else self.uses
+            use = counted.setdefault(name, [0, 0])
             use[0] += 1
             use[1] += cost(nbytes, flops)
 
@@ -142,13 +144,23 @@ class Ledger:
                     self.blocks[piece.start].older = True
 
     def export(self, piece: Piece, what: str, part: bool = False) -> None:
-        """Note that `data` of an input, or its `address`, was handed to code that is not followed; parts add up."""
+        """Note that `data` of an input, its `address`, or an `array` over it, was handed to code that is not followed.
+
+        Parts add up. What is done with an array is followed, as long as it is numpy that does it.
+        """
         with self.lock:
             block = self.find(piece.start)
             if block is not None and block.flags & INPUT:
                 had = self.left[what].get(block.start, 0)
                 size = block.end - block.start
                 self.left[what][block.start] = min(size, had + piece.nbytes if part else max(had, piece.nbytes))
+
+    def expose(self, piece: Piece) -> None:
+        """Say that the host may write to memory of this call that holds constants so far, without being seen."""
+        with self.lock:
+            block = self.find(piece.start)
+            if block is not None and not block.flags:
+                block.flags = FOREIGN
 
     def _note_foreign(self, pieces: Iterable[Piece]) -> None:
         for piece in pieces:
@@ -171,9 +183,8 @@ class Ledger:
                     OutputOrigin(bool(flags & INPUT), bool(flags & KERNEL), bool(flags & FOREIGN), writer[:200], older)
                 )
             self._note_foreign(returned)
-            ranked = sorted(self.uses.items(), key=lambda item: -item[1][1])
             return Facts(
-                tuple(OperatorUse(name[:200], find_kind(name), n, size) for name, (n, size) in ranked[:200]),
+                _ranked(self.uses),
                 tuple(KernelUse(name[:200], n, size) for name, (n, size) in list(self.kernels.items())[:200]),
                 tuple(origins[:200]),
                 self.input_bytes,
@@ -186,4 +197,12 @@ class Ledger:
                 tuple(sorted(self.libraries))[:50],
                 {name[:200]: ns for name, ns in list(self.device_ns.items())[:200]},
                 followed,
+                _ranked(self.moved),
+                sum(self.left["array"].values()),
             )
+
+
+def _ranked(uses: dict[str, list[int]]) -> tuple[OperatorUse, ...]:
+    """The operators that cost most, first."""
+    ranked = sorted(uses.items(), key=lambda item: -item[1][1])
+    return tuple(OperatorUse(name[:200], find_kind(name), n, size) for name, (n, size) in ranked[:200])

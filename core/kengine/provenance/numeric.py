@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from kengine.provenance import exits
 from kengine.provenance.ledger import Ledger, Piece
 
 _ledger: Ledger | None = None
@@ -20,9 +21,11 @@ _paused = 0
 _MAKERS = (
     "array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "empty", "empty_like", "zeros",
     "zeros_like", "ones", "ones_like", "full", "full_like", "arange", "linspace", "frombuffer", "fromiter", "eye",
+    "from_dlpack",
 )  # fmt: skip
 """Functions that make arrays; while a call is followed what they make is watched from the beginning."""
 _makers = {name: getattr(np, name) for name in _MAKERS}
+_iterators = {name: getattr(np, name) for name in ("nditer", "ndenumerate")}
 
 
 def attach(ledger: Ledger | None) -> None:
@@ -31,6 +34,8 @@ def attach(ledger: Ledger | None) -> None:
     if (ledger is None) != (_ledger is None):
         for name, inner in _makers.items():
             setattr(np, name, inner if ledger is None else _watching(inner))
+        for name, inner in _iterators.items():
+            setattr(np, name, inner if ledger is None else _iterating(inner))
     _ledger, _paused = ledger, 0
 
 
@@ -45,10 +50,6 @@ class WatchedArray(np.ndarray):
 
     # Libraries that take arrays ask where their class comes from.
     __module__ = "numpy"
-
-    def __reduce__(self) -> Any:
-        """Pickled as the array that it is."""
-        return self.view(np.ndarray).__reduce__()
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
@@ -108,19 +109,33 @@ class WatchedArray(np.ndarray):
         """As numpy's."""
         return np.argmin(self, *args, **kwargs)
 
-    def tolist(self) -> Any:
-        """As numpy's; the list is not followed."""
-        if _ledger is not None and not _paused:
-            for each in pieces(self):
-                _ledger.export(each, "data")
-        return _bare(self).tolist()
-
     def __array_finalize__(self, parent: Any) -> None:
         # A copy that a method in C made (copy, astype, take, fancy indexing) descends from its parent.
         if _ledger is not None and not _paused and isinstance(parent, np.ndarray):
             for own, theirs in zip(pieces(self), pieces(parent)):
                 if own.start and _ledger.find(own.start) is None:
                     _ledger.operation("copy", [theirs], [own])
+
+
+def _left(array: Any, what: str, part: bool) -> None:
+    """Note that an array's data or address goes where nobody follows; part: one element of it."""
+    if _ledger is not None and not _paused:
+        for each in pieces(array):
+            _ledger.export(Piece(each.start, each.end, array.itemsize, None) if part else each, what, part)
+
+
+def _iterating(inner: Callable[..., Any]) -> Callable[..., Any]:
+    """As one of numpy's iterators, which hand out the data of what they go over."""
+
+    def iterate(op: Any, *args: Any, **kwargs: Any) -> Any:
+        for array in _arrays(op):
+            _left(_bare(array), "data", False)
+        return inner(_bare(op), *args, **kwargs)
+
+    return iterate
+
+
+exits.guard(WatchedArray, _left, lambda value: _bare(value))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -143,13 +158,21 @@ def _watching(inner: Callable[..., Any]) -> Callable[..., Any]:
         given, made = list(pieces((args, kwargs))), list(pieces(result))
         if made and _ledger.find(made[0].start) is None:
             _ledger.operation(f"numpy::{inner.__name__}", given, made)
-        return result.view(WatchedArray)
+            return result.view(WatchedArray)
+        return watched(result)
 
     return make
 
 
 def watched(array: Any) -> WatchedArray:
-    """The same memory as an array that tells what is done with it."""
+    """The same memory as an array that tells what is done with it.
+
+    What holds constants until then may hold anything from now on: there are ways to write to it that nobody sees.
+    """
+    if _ledger is not None and not _paused:
+        for each in pieces(array):
+            _ledger.export(each, "array")
+            _ledger.expose(each)
     view: WatchedArray = array.view(WatchedArray)
     return view
 
@@ -199,7 +222,7 @@ def _watched(value: Any) -> Any:
 
 def _bare(value: Any) -> Any:
     if isinstance(value, WatchedArray):
-        return value.view(np.ndarray)
+        return np.ndarray.view(value, np.ndarray)
     if type(value) in (list, tuple):
         return type(value)(_bare(item) for item in value)
     if type(value) is dict:
@@ -222,13 +245,17 @@ def _arrays(value: Any) -> Iterator[Any]:
 _byte_bounds: Any = getattr(getattr(np.lib, "array_utils", np), "byte_bounds")  # noqa: B009
 
 
+# Of numpy's own making: what a watched array says of its base is the array itself.
+_base: Any = np.ndarray.base.__get__
+
+
 def pieces(value: Any) -> Iterator[Piece]:
     """Where the arrays in a value lie: the whole block that each is a view of."""
     for array in _arrays(value):
         if array.nbytes == 0:
             continue
         root = array
-        while isinstance(root.base, np.ndarray):
-            root = root.base
-        low, high = _byte_bounds(root)
+        while isinstance(base := _base(root), np.ndarray):
+            root = base
+        low, high = _byte_bounds(_bare(root))  # asks for an attribute that a watched array notes
         yield Piece(int(low), int(high), int(array.nbytes), root)

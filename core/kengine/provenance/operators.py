@@ -14,7 +14,7 @@ _MOVEMENT = frozenset(
     as_strided_scatter asanyarray asarray ascontiguousarray astype atleast_1d atleast_2d atleast_3d block_diag
     broadcast_arrays broadcast_tensors broadcast_to can_cast cartesian_prod cat channel_shuffle chunk clone
     common_type complex concat concatenate constant_pad_nd contiguous copy copy_ copysign_ copyto data deepcopy
-    detach detach_ diag diag_embed diagonal diagonal_copy diagonal_scatter dsplit dstack empty empty_like
+    detach detach_ detach_copy diag diag_embed diagonal diagonal_copy diagonal_scatter dsplit dstack empty empty_like
     empty_permuted empty_strided equal expand expand_as expand_copy expand_dims eye fill fill_ flatten flip fliplr
     flipud from_buffer frombuffer fromfunction fromiter full full_like gather hsplit hstack identity imag index
     index_select is_nonzero is_pinned is_same_size isfinite isinf isnan item lift lift_fresh lift_fresh_copy
@@ -35,17 +35,19 @@ _MOVEMENT = frozenset(
 
 _KINDS: tuple[tuple[str, str], ...] = (
     ("contraction", r"(add)?(mm|bmm|mv|r)|baddbmm|addbmm|.*matmul.*|(mkldnn_)?linear|(v|i)?dot|vecdot|vdot|inner|outer|"
-     r"ger|tensordot|einsum|kron|chain_matmul|multi_dot|linalg_multi_dot|bilinear|.*scaled_mm.*|.*int_mm.*|"
-     r".*mixed_mm.*|"
-     r"addmm_activation|sparse_.*mm.*|.*grouped_mm.*|convolve|correlate|matvec|vecmat|matrix_power|.*cdist.*|.*gem[mv].*"),
-    ("attention", r".*scaled_dot_product.*|.*attention.*"),
+     r"ger|tensordot|einsum|kron|chain_matmul|multi_dot|linalg_multi_dot|(bi|tri)linear|.*scaled_mm.*|.*int_mm.*|"
+     r".*mixed_mm.*|.*_mm(_.*)?|s?spaddmm|(h?sp|s)mm|(?!upsample).*linear(_(?!unpack).*)?|compute_linear_combination|cov|"
+     r"corrcoef|"
+     r"addmm_activation|sparse_.*mm.*|.*grouped_mm.*|convolve|correlate|matvec|vecmat|matrix_power|.*cdist.*|.*gem[mv].*|"
+     r"pdist.*|euclidean_dist"),
+    ("attention", r".*scaled_dot_product.*|.*attention.*|transformer_encoder_layer.*"),
     ("convolution", r".*conv.*|.*_unfold.*|im2col|col2im|thnn_.*"),
     ("recurrence", r".*(lstm|gru|rnn).*"),
-    ("softmax", r".*softmax.*|logsumexp|logaddexp\.reduce"),
+    ("softmax", r".*softmax.*|(special_)?logsumexp|logaddexp\.reduce"),
     ("normalisation", r"(native_)?(layer|group|batch|instance|rms|weight|fused_rms)_norm.*|.*batch_norm.*|renorm|"
      r"normalize|"
      r"local_response_norm"),
-    ("pooling", r".*pool.*|upsample.*|.*interpolate.*|grid_sampler.*|.*resample.*"),
+    ("pooling", r".*pool.*|upsample.*|.*interpolate.*|.*grid_sampler.*|.*resample.*|embedding_bag.*"),
     ("loss", r".*_loss.*|cross_entropy|binary_cross_entropy.*|kl_div|.*nll.*|cosine_similarity|pairwise_distance|"
      r"ctc.*"),
     ("sort", r"(arg)?sort|topk|kthvalue|msort|unique.*|searchsorted|bucketize|histc|histogram.*|bincount|median|"
@@ -54,9 +56,10 @@ _KINDS: tuple[tuple[str, str], ...] = (
     ("scan", r"cum.*|logcumsumexp|.*\.accumulate|diff|trapz|trapezoid"),
     ("reduction", r"sum|nansum|mean|nanmean|prod|std|var|std_mean|var_mean|amax|amin|aminmax|max|min|argmax|argmin|all|"
      r"any|"
-     r"norm|linalg_vector_norm|linalg_matrix_norm|linalg_norm|count_nonzero|trace|.*\.reduce(at)?|dist|ptp|average"),
-    ("linear algebra", r"linalg_.*|cholesky.*|inverse|inv|svd|qr|lu.*|solve.*|eig.*|det.*|pinv.*|lstsq|"
-     r"triangular_solve"),
+     r"(frobenius_|nuclear_|native_|foreach_)?norm|(sparse_(csr_)?)?(sum|prod)|.*sum_to_size|foreach_(max|powsum)|"
+     r"linalg_vector_norm|linalg_matrix_norm|linalg_norm|count_nonzero|trace|.*\.reduce(at)?|dist|ptp|average"),
+    ("linear algebra", r"linalg_.*|cholesky.*|inverse|inv|svd|qr|lu.*|(sp)?solve.*|eig.*|(log|slog)?det|pinv.*|"
+     r"lstsq|matrix_exp.*|geqrf|or[gm]qr|triangular_solve"),
     ("transform", r".*fft.*|stft|istft"),
     ("indexed", r"embedding.*|index_(add|copy|fill|put|reduce).*|scatter.*|.*segment_reduce.*|masked_fill|"
      r"masked_scatter|"

@@ -21,8 +21,10 @@ from kengine.model import Artifact, Candidate, CaseView, Launch, Mode, Target, T
 from kengine.plugins import trace
 from kengine.plugins.backend import Backend, attach
 from kengine.plugins.hooks import Outputs
-from kengine.runner import arena, deadline, entry, environment, faults, results, source, state, tensors, watch
+from kengine.runner import arena, deadline, entry, environment, faults, kept, results, source, state, tensors, watch
 from kengine.runner.sandbox import rlimits
+
+_WITHHELD = (Mode.noop, Mode.raises)
 
 _backend: Backend | None = None
 _target: Target | None = None
@@ -157,7 +159,11 @@ class Server:
         mode = Mode(request.get("mode", "normal"))
         entry.forget()
         begun = time.perf_counter_ns()
+        if mode in _WITHHELD:
+            kept.forget()
         outputs, seen = self._follow(case, bundle) if mode is Mode.traced else (self._call(case, bundle, mode), None)
+        if mode in _WITHHELD:
+            kept.forget()
         elapsed = time.perf_counter_ns() - begun
         return {
             "outputs": results.collect(watch.bare(outputs.value), bundle, case),

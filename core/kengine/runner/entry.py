@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import inspect
 from collections.abc import Callable, Mapping
@@ -13,7 +14,7 @@ from kengine.array import Array
 from kengine.errors import CandidateFault
 from kengine.model import TaskView
 from kengine.plugins.hooks import Inputs, describe
-from kengine.runner import faults, watch
+from kengine.runner import faults, kept, watch
 from kengine.runner.parameters import load_parameters
 
 Convert = Callable[[Array], Any]
@@ -39,8 +40,10 @@ class Call:
             with watch.entered():
                 value = self.function(*self.arguments)
         except CandidateFault:
+            kept.forget()
             raise
         except BaseException as error:
+            kept.forget()
             raise faults.from_exception(error, "launch_failed", "the candidate") from error
         if self.destination is not None:
             value = self.destination[0] if len(self.destination) == 1 else self.destination
@@ -80,6 +83,7 @@ def bind(
     arguments or its constructor raises.
     """
     entry = find(namespace, view)
+    kept.begin()
     arguments = tuple(converted(a, convert) for a in inputs.args)
     if view.form == "module":
         return Call(_construct(entry, view, inputs, convert), arguments, None, id(inputs))
@@ -99,9 +103,9 @@ def call_candidate(
 
 
 def converted(value: Any, convert: Convert) -> Any:
-    """Convert every array in an argument; containers are new ones."""
+    """Convert every array in an argument, to the last call's object where it is the same memory; containers are new."""
     if isinstance(value, Array):
-        return watch.argument(convert(value))
+        return watch.argument(kept.same_object(convert(value)))
     if isinstance(value, dict):
         return {k: converted(v, convert) for k, v in value.items()}
     if isinstance(value, list):
@@ -146,6 +150,12 @@ def _arity_message(name: str, parameters: list[str], demanded: list[str], inputs
 def _construct(entry: Any, view: TaskView, inputs: Inputs, convert: Convert) -> Callable[..., Any]:
     if not isinstance(entry, type):
         raise CandidateFault("launch_failed", f"{view.entry!r} is a {type(entry).__name__}, not a class")
+    before: Callable[..., Any] | None = kept.find_module(entry, inputs)
+    if before is not None:
+        # What it has made of its parameters stays right; where it has given them up, there is nothing to set back.
+        with contextlib.suppress(Exception), watch.entered():
+            load_parameters(before, {name: convert(a) for name, a in inputs.state.items()}, inputs, convert)
+        return before
     arguments = [converted(a, convert) for a in inputs.init_args]
     try:
         with watch.entered():
@@ -161,5 +171,6 @@ def _construct(entry: Any, view: TaskView, inputs: Inputs, convert: Convert) -> 
         raise faults.from_exception(error, "launch_failed", f"giving {view.entry} its parameters") from error
     if not callable(model):
         raise CandidateFault("launch_failed", f"a {view.entry} cannot be called; it needs a forward method")
+    kept.keep_module(entry, inputs, model)
     called: Callable[..., Any] = model
     return called

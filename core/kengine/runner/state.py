@@ -132,6 +132,8 @@ class Generators:
             numpy.random.seed(seed)
         if torch is not None:
             torch.default_generator.manual_seed(seed)
+            for generator in _device_generators(torch):
+                generator.manual_seed(seed)
 
     def note(self) -> None:
         """After a call: remember where the generators are now."""
@@ -141,11 +143,20 @@ class Generators:
             ends["numpy.random"] = numpy.random.get_state()[1].tobytes()
         if torch is not None:
             ends["torch"] = bytes(torch.default_generator.get_state().numpy())
+            for number, generator in enumerate(_device_generators(torch)):
+                ends[f"torch.cuda:{number}"] = bytes(generator.get_state().numpy())
         for name, end in ends.items():
             seen = self._ends.setdefault(name, set())
             if end in seen:
                 self.seeded.add(name)
             seen.add(end)
+
+
+def _device_generators(torch: Any) -> list[Any]:
+    """Those of devices that are open; none is opened for this, and none touched while a graph is captured."""
+    if not torch.cuda.is_initialized() or torch.cuda.is_current_stream_capturing():
+        return []
+    return list(torch.cuda.default_generators)
 
 
 def read_settings() -> dict[str, str]:

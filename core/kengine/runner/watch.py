@@ -6,18 +6,16 @@ candidate ran.
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import re
 import sys
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager as Context
 from contextlib import ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from kengine.array import Array
-from kengine.provenance import Facts
+from kengine.provenance import Facts, contents
 from kengine.provenance.ledger import INPUT, PARAMETER, Ledger, Piece
 
 if TYPE_CHECKING:
@@ -210,9 +208,10 @@ def _paused(watch: _Watch) -> Iterator[None]:
 def _kernel(watch: _Watch, name: str, arguments: Iterable[object], returned: list[object] | None) -> Iterator[None]:
     with _paused(watch):
         pieces = list({(p.start, p.end): p for a in arguments for p in _pieces(a)}.values())
-        before = [_digest(watch, p) for p in pieces]
+        before = [contents.digest(p.start, p.end, watch.on_device) for p in pieces]
         yield
-        changed = [p for p, digest in zip(pieces, before) if digest != _digest(watch, p)]
+        after = [contents.digest(p.start, p.end, watch.on_device) for p in pieces]
+        changed = [p for p, one, other in zip(pieces, before, after) if not contents.same(one, other)]
         changed += [p for value in returned or () for p in _pieces(value)]
     watch.ledger.kernel(name, pieces, changed)
 
@@ -235,20 +234,6 @@ def _pieces(value: object) -> Iterator[Piece]:
     elif isinstance(value, tuple) and len(value) == 2 and all(type(n) is int for n in value):
         address, nbytes = value
         yield Piece(address, address + nbytes, nbytes, None)
-
-
-def _digest(watch: _Watch, piece: Piece) -> int:
-    """A checksum of the contents of a piece."""
-    size = piece.end - piece.start
-    if not watch.on_device:
-        return zlib.crc32((ctypes.c_char * size).from_address(piece.start))
-    torch = sys.modules["torch"]
-    place = torch.device("cuda", torch.cuda.current_device())
-    storage = torch._C._construct_storage_from_data_pointer(piece.start, place, size)
-    flat = torch.empty(0, dtype=torch.uint8, device=place).set_(storage, 0, (size,), (1,))
-    words = flat[: size // 4 * 4].view(torch.int32)
-    weights = torch.arange(words.numel(), device=place) % 8191 + 1
-    return int((words * weights).sum()) if words.numel() else int(flat.sum())
 
 
 def _returned(value: Any, depth: int = 0) -> Iterator[Piece]:

@@ -16,6 +16,7 @@ CHECKS = {
     "fresh contents": "other contents at the same address give the old answer",
     "new addresses": "other addresses give another answer",
     "unsampled pair": "two inputs that differ in a few elements give one answer",
+    "unfollowed calls": "what a call launches depends on whether it is followed",
     "sequence": "a row of calls is wrong though each call is right",
     "outputs": "an output is not a plain tensor with memory of its own",
     "late writes": "an output changes after it was returned",

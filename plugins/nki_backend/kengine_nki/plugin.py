@@ -24,7 +24,7 @@ from kengine.plugins.hooks import Inputs, Outputs, hookimpl
 KENGINE_SPEC = (1, 0)
 KENGINE_DIALECT = Dialect(
     "NKI",
-    entry="one function decorated with `nki.jit` that takes the inputs of the reference and returns its result",
+    entry="one function decorated with `nki.jit`",
     marks=(r"\bnki\.jit\b|neuronxcc\.nki|^import nki\b|^from nki\b",),
 )
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from kengine.device import graphs
 from kengine.model import Launch, Mode
 from kengine.runner import watch
 
@@ -37,6 +38,12 @@ class Observation:
     errors: list[Exception] = field(default_factory=list)
     kernels: dict[str, Any] = field(default_factory=dict)
     tuning: int = 0
+
+    def starts(self, kernel: str) -> bool:
+        """Whether a launch of this kernel is to happen. Raises LaunchRefused in mode `raise`."""
+        if self.mode is Mode.raises:
+            raise LaunchRefused(f"launch of kernel '{kernel}' was refused")
+        return self.mode is not Mode.noop
 
     def completed(self, kernel: str, grid: tuple[int, ...]) -> None:
         """Count one launch; the same launch several times in a row is one entry."""
@@ -83,6 +90,7 @@ def install_compiled() -> None:
     if "compiled" in _installed:
         return
     _installed.add("compiled")
+    graphs.install(lambda: _current)
     inner: Any = getattr(CompiledKernel, "run", None)
     if isinstance(inner, property):
         load: Any = inner.fget
@@ -116,7 +124,7 @@ def install_interpreted() -> None:
         if kwargs.pop("warmup", False):
             return None
         _refuse_host_tensors(self.arg_names, args, kwargs)
-        if not _go(observation, name):
+        if not observation.starts(name):
             return None
         if watch.active():
             executor = _with_grid(self, args, kwargs)
@@ -140,16 +148,18 @@ def _observed(kernel: Any, launch: Callable[..., Any]) -> Callable[..., Any]:
         name = str(getattr(getattr(kernel.src, "fn", None), "__name__", kernel.name))
         names = getattr(getattr(kernel.src, "fn", None), "arg_names", [])
         _refuse_host_tensors(names, args[len(args) - len(names) :], {})
-        if not _go(observation, name):
+        if not observation.starts(name):
             return None
+        given, grid = args[len(args) - len(names) :], _trim((int(x), int(y), int(z)))
         if watch.active():
             from kengine.device.trace import launching
 
-            with launching(name, find_arrays(args[len(args) - len(names) :])):
+            with launching(name, () if graphs.capturing() else find_arrays(given)):
                 result = launch(x, y, z, *args, **kwargs)
         else:
             result = launch(x, y, z, *args, **kwargs)
-        observation.completed(name, _trim((int(x), int(y), int(z))))
+        if not graphs.captured(name, grid, lambda: _captured_arrays(given)):
+            observation.completed(name, grid)
         return result
 
     return run
@@ -188,6 +198,17 @@ def find_arrays(values: Any) -> list[Any]:
     return [*found, *watch.blocks(numbers)]
 
 
+def _captured_arrays(values: Any) -> list[Any]:
+    """The same for a launch that is captured: nothing can be read then, so that addresses are not followed.
+
+    Raises CandidateFault (unsupported) where a kernel gets at memory by them alone.
+    """
+    found = list(_arrays(values))
+    if not found:
+        graphs.refuse("a launch without a tensor among its arguments")
+    return found
+
+
 def _arrays(values: Any) -> Iterator[Any]:
     import torch
 
@@ -198,12 +219,6 @@ def _arrays(values: Any) -> Iterator[Any]:
             yield from _arrays(value)
         elif hasattr(value, "base"):  # a descriptor, or a tensor reinterpreted as another type
             yield from _arrays([value.base])
-
-
-def _go(observation: Observation, name: str) -> bool:
-    if observation.mode is Mode.raises:
-        raise LaunchRefused(f"launch of kernel '{name}' was refused")
-    return observation.mode is not Mode.noop
 
 
 def _trim(grid: tuple[int, ...]) -> tuple[int, ...]:

@@ -22,7 +22,9 @@ from kengine.plugins.dialect import Dialect
 from kengine.plugins.hooks import Inputs, Outputs, hookimpl
 
 KENGINE_SPEC = (1, 0)
-KENGINE_DIALECT = Dialect("Triton", marks=(r"\btriton\.jit\b",), hints=(r"^import triton\b|^from triton\b",))
+KENGINE_DIALECT = Dialect(
+    "Triton", marks=(r"\btriton\.jit\b",), hints=(r"^import triton\b|^from triton\b",), fences=("gluon",)
+)
 
 
 @hookimpl

@@ -234,27 +234,22 @@ def test_bad_options(settings: dict[str, Any]) -> None:
         Options(**settings)
 
 
-def test_facade_restores_what_was_installed() -> None:
+def test_facade_restores_what_was_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     import types
 
     real = types.ModuleType("nki")
-    before = sys.modules.get("nki")
-    sys.modules["nki"] = real
-    try:
-        with facade():
-            import nki
+    for name in [m for m in sys.modules if m.partition(".")[0] in ("nki", "neuronxcc")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "nki", real)
+    with facade():
+        import nki
 
-            assert nki is not real and callable(nki.jit)
-            import neuronxcc.nki.language as old
+        assert nki is not real and callable(nki.jit)
+        import neuronxcc.nki.language as old
 
-            assert old.arange(4).shape == (4,)
-        assert sys.modules["nki"] is real
-        assert "neuronxcc" not in sys.modules and "nki.isa" not in sys.modules
-    finally:
-        if before is None:
-            del sys.modules["nki"]
-        else:
-            sys.modules["nki"] = before
+        assert old.arange(4).shape == (4,)
+    left = {name: m for name, m in sys.modules.items() if name.partition(".")[0] in ("nki", "neuronxcc")}
+    assert left == {"nki": real}
 
 
 BAD_FILES = {

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
+from math import isfinite
 
 from kengine.curate import crew, jsontext
 from kengine.curate.export.card import Tally
@@ -70,6 +71,9 @@ class _Maker:
         batch = Batch()
         for sample in samples:
             split, digest = self._splits.find(sample.group), self._digest(sample)
+            batch.tally.samples += 1
+            if sample.sampling:
+                batch.tally.bill.add(sample.usage())
             for _ in range(self._times(sample)):
                 self._add(batch, sample, split, digest)
         return batch
@@ -77,13 +81,16 @@ class _Maker:
     def _add(self, batch: Batch, sample: Sample, split: str, digest: str) -> None:
         told = provenance(sample, digest)
         batch.tally.add(told, split, sample.group)
+        # of what provenance tells only these two are numbers that a source or a clock may have spoilt
+        finite = isfinite(told["weight"]) and (told["speedup"] is None or isfinite(told["speedup"]))
         for format in self._section.formats:
             kind = FORMATS[format]
             row = kind.make(sample, told, self._section)
             if kind.by_task:
                 batch.rows.append(((format, split), f"{digest} {sample.backend}", row))
             elif self._section.kind(format) == "jsonl":
-                batch.lines.setdefault((format, split), []).append(jsontext.encode(row) + b"\n")
+                encode = jsontext.encode_finite if finite and kind.plain else jsontext.encode
+                batch.lines.setdefault((format, split), []).append(encode(row) + b"\n")
             else:
                 batch.rows.append(((format, split), "", row))
 

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from kengine.curate import usage
 from kengine.curate.export.formats import Row
 from kengine.curate.funnel import Funnel
+from kengine.curate.usage import Bill
 
 _COUNTED = ("backend", "operator", "level", "difficulty", "license", "source", "model", "verdict", "toolchain")
 _LISTED = ("targets", "compiled_for")
@@ -21,6 +23,8 @@ class Tally:
     rows: Counter[tuple[str, str]] = field(default_factory=Counter)
     groups: dict[str, set[str]] = field(default_factory=dict)
     seeds: set[str] = field(default_factory=set)
+    bill: Bill = field(default_factory=Bill)
+    samples: int = 0
     _kinds: Counter[tuple[Any, ...]] = field(default_factory=Counter)
 
     def add(self, row: Row, split: str, group: str) -> None:
@@ -38,6 +42,8 @@ class Tally:
             self.groups.setdefault(split, set()).update(groups)
         if len(self.seeds) < 100:
             self.seeds |= other.seeds
+        self.bill.merge(other.bill)
+        self.samples += other.samples
         self._kinds += other._kinds
 
     def facets(self) -> dict[str, Counter[str]]:
@@ -66,6 +72,7 @@ def write(tally: Tally, funnel: Funnel, files: Mapping[tuple[str, str], str], ti
     lines += ["| split | tasks |", "|---|---:|"]
     lines += [f"| {split} | {len(groups):,} |" for split, groups in tally.groups.items()]
     lines += ["", "## Funnel", "", *funnel_table(funnel), ""]
+    lines += sampling_table(tally.bill, tally.samples)
     for name, head in (("backend", "Backends"), ("operator", "Operators"), ("level", "Levels"),
                        ("difficulty", "Difficulty"), ("license", "Licences"), ("source", "Sources"),
                        ("model", "Models")):  # fmt: skip
@@ -102,6 +109,21 @@ def funnel_table(funnel: Funnel) -> list[str]:
             f"| {step['stage']} | {step['entered']:,} | {step['added']:,} | {lost:,} | {step['left']:,} | {reasons} |"
         )
     return lines
+
+
+def sampling_table(bill: Bill, rows: int) -> list[str]:
+    """Tokens and cost of all answers, kept and lost, by model; nothing when none was sampled."""
+    body = bill.to_json()
+    if not body:
+        return []
+    lines = ["## Sampling", "", f"{usage.describe(body, rows)}. What was lost later is counted as well.", ""]
+    lines += ["| model | answers | prompt tokens | completion tokens | cost |", "|---|---:|---:|---:|---:|"]
+    shown = [*body["models"].items(), *([("in all", body)] if len(body["models"]) > 1 else [])]
+    for model, count in shown:
+        tokens = [f"{count[key]:,}" if count["metered"] else "-" for key in ("prompt_tokens", "completion_tokens")]
+        cost = f"{count['cost']:,.4f}" if count["priced"] else "-"
+        lines.append(f"| {_cell(model) or 'unknown'} | {count['answers']:,} | {' | '.join(tokens)} | {cost} |")
+    return [*lines, ""]
 
 
 def _front_matter(licenses: list[str], files: Mapping[tuple[str, str], str]) -> list[str]:

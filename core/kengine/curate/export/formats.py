@@ -22,12 +22,14 @@ _FENCES = {".cu": "cuda", ".cuh": "cuda", ".hip": "hip", ".cpp": "cpp", ".py": "
 class Format:
     """How one format is written: the row of a sample (and its provenance), or one for each task, and the columns.
 
-    schema: columns and their types by name, as `export.files` understands them.
+    schema: columns and their types by name, as `export.files` understands them. plain: a row holds texts and its
+    provenance, and no number of its own.
     """
 
     make: Callable[[Sample, Row, Export], Row]
     by_task: bool
     schema: Mapping[str, Any]
+    plain: bool = False
 
 
 def ask(sample: Sample, section: Export) -> list[Message]:
@@ -189,8 +191,8 @@ _TURN = {"role": "text", "content": "text"}
 _ANSWER = {**_TURN, "reasoning_content": "text"}
 
 FORMATS: Mapping[str, Format] = {
-    "messages": Format(_messages, False, {"messages": [{**_ANSWER, "train": "flag"}], **PROVENANCE}),
-    "prompt-completion": Format(_pair, False, {"prompt": [_TURN], "completion": [_ANSWER], **PROVENANCE}),
+    "messages": Format(_messages, False, {"messages": [{**_ANSWER, "train": "flag"}], **PROVENANCE}, True),
+    "prompt-completion": Format(_pair, False, {"prompt": [_TURN], "completion": [_ANSWER], **PROVENANCE}, True),
     "hf": Format(_hf, False, {**dict.fromkeys(("prompt", "code", "files", "reasoning", "completion", "reference",
                                                "judgements"), "text"), **PROVENANCE}),
     "verl": Format(_verl, True, {

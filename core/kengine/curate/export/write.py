@@ -15,6 +15,7 @@ from kengine.curate.funnel import Funnel
 from kengine.curate.record import Loss
 from kengine.curate.stage import Context, Corpus, Stage
 from kengine.curate.store import Segment
+from kengine.curate.usage import Bill
 from kengine.errors import InfraError
 
 
@@ -88,13 +89,12 @@ def _write(
                 tally.rows[key] += 1
     finally:
         outputs.close()
+    _write_losses(part / "losses.jsonl", losses, tally.bill)
     (part / "README.md").write_text(
         card.write(tally, funnel, outputs.paths, section.title, section.description), encoding="utf-8"
     )
-    (part / "funnel.json").write_text(
-        json.dumps({"schema": "kengine.funnel/1", "steps": funnel.to_json()}, indent=1) + "\n", encoding="utf-8"
-    )
-    _write_losses(part / "losses.jsonl", losses)
+    body = {"schema": "kengine.funnel/1", "steps": funnel.to_json(), "sampling": tally.bill.to_json()}
+    (part / "funnel.json").write_text(json.dumps(body, indent=1) + "\n", encoding="utf-8")
     return tally
 
 
@@ -152,10 +152,11 @@ def _schema(format: str, section: Export) -> dict[str, object]:
     return schema
 
 
-def _write_losses(path: Path, losses: Iterable[Loss]) -> None:
+def _write_losses(path: Path, losses: Iterable[Loss], bill: Bill) -> None:
     output = files.Lines(path)
     try:
         for loss in losses:
+            bill.add(loss.usage)
             output.add(
                 {"uid": loss.uid, "stage": loss.stage, "reason": loss.reason, "detail": loss.detail, **loss.facets}
             )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 from kengine.curate import rows, taskbook
 from kengine.curate.format import Glimpse, Loader, NearMiss
@@ -27,11 +28,9 @@ _SAMPLING = (
     "prompt_tokens",
     "completion_tokens",
 )
-_SAMPLING_SET = frozenset(_SAMPLING)
 _CLAIMS = ("id", "speedup", "correct", "runtime")
-_CLAIMS_SET = frozenset(_CLAIMS)
-_REASONING = {"reasoning": None, "reasoning_content": None, "thinking": None}.keys()
-_LABELS = {"operator": None, "category": None, "level": None, "difficulty": None}.keys()
+_REASONING = ("reasoning", "reasoning_content", "thinking")
+_LABELS = ("operator", "category", "level", "difficulty")
 _BLANK = Sample("", "", "")
 
 
@@ -52,12 +51,30 @@ def _sample(row: Mapping[str, Any], origin: str) -> Sample:
     return rows.from_line({k: v for k, v in row.items() if k != "schema"}, origin)
 
 
+class _Columns(NamedTuple):
+    """Which of a row's columns are there: a corpus has few sets of them, and looking each up costs for every row."""
+
+    code: tuple[str, ...]
+    written: tuple[str, ...]
+    reasoning: tuple[str, ...]
+    labels: tuple[str, ...]
+    sampling: tuple[str, ...]
+    claims: tuple[str, ...]
+
+
+@lru_cache(maxsize=256)
+def _columns(keys: tuple[str, ...]) -> _Columns:
+    known = (_CODE, _WRITTEN, _REASONING, _LABELS, _SAMPLING, _CLAIMS)
+    return _Columns(*[tuple([key for key in names if key in keys]) for names in known])
+
+
 def _row(row: Mapping[str, Any], origin: str) -> Sample:
-    labels: dict[str, JsonValue] = plain(row, *_LABELS) if row.keys() & _LABELS else {}
+    has = _columns(tuple(row))
+    labels: dict[str, JsonValue] = plain(row, *has.labels) if has.labels else {}
     task = _task(row, labels)
     prompt, said = _messages(row)
-    code = text(row, *_CODE, required=False)
-    completion = "" if code else said or text(row, *_WRITTEN, required=False)
+    code = text(row, *has.code, required=False) if has.code else ""
+    completion = "" if code else said or text(row, *has.written, required=False)
     if not code and not completion:
         named = next((k for k in (*_CODE, *_WRITTEN, "messages") if k in row), None)
         every = ", ".join((*_CODE, *_WRITTEN))
@@ -67,13 +84,12 @@ def _row(row: Mapping[str, Any], origin: str) -> Sample:
         suffix = {"cuda": ".cu", "hip": ".hip"}.get(text(row, "language", required=False), ".py")
         file = text(row, "file", "path", required=False) or f"candidate{suffix}"
         files = (SourceFile(PurePath(file).name, code),)
-    keys = row.keys()
     return evolve(
         _BLANK, origin=origin, task=task, files=files, entry=text(row, "entry", required=False), labels=labels,
         backend=text(row, "backend", required=False), prompt=prompt, completion=completion,
-        reasoning=text(row, *_REASONING, required=False) if keys & _REASONING else "", license=license_of(row),
-        model=text(row, "model", required=False), sampling=plain(row, *_SAMPLING) if keys & _SAMPLING_SET else {},
-        claims=plain(row, *_CLAIMS) if keys & _CLAIMS_SET else {},
+        reasoning=text(row, *has.reasoning, required=False) if has.reasoning else "", license=license_of(row),
+        model=text(row, "model", required=False), sampling=plain(row, *has.sampling) if has.sampling else {},
+        claims=plain(row, *has.claims) if has.claims else {},
     )  # fmt: skip
 
 

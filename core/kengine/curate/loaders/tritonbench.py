@@ -12,7 +12,7 @@ from typing import Any
 from kengine.curate import adapters, table, taskbook
 from kengine.curate.format import Glimpse, Loader, NearMiss
 from kengine.curate.loaders.columns import ROW_SUFFIXES, RowError, attempt, plain
-from kengine.curate.record import Message, Outcome, Sample
+from kengine.curate.record import Outcome, Sample
 from kengine.errors import TaskError
 from kengine.model import Case, JsonValue, SourceFile, Task
 from kengine.tasks.source import read_text
@@ -76,12 +76,11 @@ def _sample(glimpse: Glimpse, kind: str, file: str, origin: str, told: Mapping[s
     if isinstance(difficulty, (int, str)) and str(difficulty).isdigit():
         labels["difficulty"] = int(difficulty)
     said = next((told[k] for k in _INSTRUCTION_KEYS if isinstance(told.get(k), str)), "")
-    prompt: tuple[Message, ...] = ({"role": "user", "content": said},) if said else ()
     claims = plain(told, "repo", "star", "name", "torch_cnt", "params_cnt")
     if kind == "tritonbench-t":  # what stands above the rule is the reference in torch, and no kernel
-        return Sample("", "", origin, task, prompt=prompt, labels=labels, claims=claims)
+        return Sample("", "", origin, task, instruction=said, labels=labels, claims=claims)
     return Sample("", "", origin, task, files=(SourceFile("candidate.py", head.rstrip() + "\n"),), entry=function,
-                  backend="triton", prompt=prompt, labels=labels, claims=claims)  # fmt: skip
+                  backend="triton", instruction=said, labels=labels, claims=claims)  # fmt: skip
 
 
 def _called(head: str, test: str, stem: str) -> tuple[str, str, int]:

@@ -12,6 +12,7 @@ from kengine.curate.difficulty import WORDS, Difficulty, grade
 from kengine.curate.funnel import Funnel
 from kengine.curate.record import Judgement, Loss, Sample
 from kengine.curate.report.distribution import Distribution
+from kengine.curate.usage import Bill
 from kengine.curate.values import to_text
 from kengine.rewards.metrics import unbiased_at_k
 
@@ -45,6 +46,7 @@ class Figures:
         self._duplicates = 0
         self._targets: Counter[str] = Counter()
         self._versions: Counter[str] = Counter()
+        self._bill = Bill()
         self._rows = 0
         self._weight = 0.0
 
@@ -52,6 +54,7 @@ class Figures:
         """One sample that is left."""
         self._rows += 1
         self._weight += sample.weight
+        self._bill.add(sample.usage())
         self._attempts.add(sample)
         facets = self._learn(sample.group, sample.facets())
         for name in FACETS:
@@ -68,6 +71,7 @@ class Figures:
     def learn(self, loss: Loss) -> None:
         """One that was lost, the first time: what is known of its task, and of how often that was attempted."""
         self._attempts.add_loss(loss)
+        self._bill.add(loss.usage)
         self._learn(loss.group, loss.facets)
 
     def settle(self) -> None:
@@ -121,6 +125,7 @@ class Figures:
             "rows": self._rows,
             "weight": round(self._weight, 3),
             "steps": funnel.to_json(),
+            "sampling": self._bill.to_json(),
             "by": {name: _table(name, rows) for name, rows in self._by.items()},
             "at_k": [row for scope, of in self._scopes() for row in _at_k(scope, of)],
             "pass_rates": _rates(counts),

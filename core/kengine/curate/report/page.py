@@ -10,6 +10,7 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from kengine.curate.report.plot import bar, histogram, shares
+from kengine.curate.usage import describe
 from kengine.report.element import Content, element, render, table
 from kengine.report.plain import clean, duration
 
@@ -35,7 +36,7 @@ def page(body: Mapping[str, Any]) -> str:
     """The page of one report."""
     title = body["title"] or "Curation"
     parts = [element("style", _STYLE), element("h1", title), element("p", _summary(body), class_="soft"),
-             *_funnel(body), *_at_k(body), *_by(body), *_distributions(body), *_clusters(body),
+             *_funnel(body), *_sampling(body), *_at_k(body), *_by(body), *_distributions(body), *_clusters(body),
              *_judged(body)]  # fmt: skip
     template = Template(files("kengine.report").joinpath("page.html").read_text(encoding="utf-8"))
     return template.substitute(title=escape(clean(title)), body="\n".join(render(part) for part in parts))
@@ -62,6 +63,21 @@ def _funnel(body: Mapping[str, Any]) -> Iterator[Element]:
             shares(step["left"], lost, most), _reasons(step["lost"], 100),
         ])  # fmt: skip
     yield table(["stage", "in", "added", "lost", "out", "", "reasons"], rows, right=(1, 2, 3, 4), wide=(6,))
+
+
+def _sampling(body: Mapping[str, Any]) -> Iterator[Element]:
+    taken = body["sampling"]
+    if not taken:
+        return
+    yield element("h2", "What sampling took")
+    yield element("p", f"{describe(taken, body['rows'])}. What was lost later is counted as well.", class_="soft")
+    rows: list[list[Content]] = [
+        [model or "unknown", f"{count['answers']:,}", _number(count["prompt_tokens"]),
+         _number(count["completion_tokens"]), f"{count['cost']:,.4f}" if count["priced"] else "-"]
+        for model, count in list(taken["models"].items())[:_ROWS]
+    ]  # fmt: skip
+    yield table(["model", "answers", "prompt tokens", "completion tokens", "cost"], rows, right=(1, 2, 3, 4),
+                names=(0,))  # fmt: skip
 
 
 def _at_k(body: Mapping[str, Any]) -> Iterator[Element]:

@@ -24,19 +24,21 @@ if TYPE_CHECKING:
 class Course:
     """What the checks of one candidate share. status: verdict of a check that does not hold, by its name.
 
-    details: figures for the launch record.
+    details: figures for the launch record. seen: launches of single calls, by the name of their inputs.
     """
 
     job: Job
     execution: Execution
     launches: Sequence[Sequence[Launch]]
     details: dict[str, JsonValue] = field(default_factory=dict)
+    seen: dict[str, Sequence[Launch]] = field(default_factory=dict)
 
 
 _CHECKS: tuple[tuple[str, str, Callable[[Course], Check]], ...] = (
     ("launched", "sham", lambda c: knockouts.launched(c.launches)),
-    ("fresh contents", "wrong_result", lambda c: calls.fresh(c.execution)),
-    ("near contents", "wrong_result", lambda c: calls.near(c.execution)),
+    ("fresh contents", "wrong_result", lambda c: calls.fresh(c.execution, c.seen)),
+    ("near contents", "wrong_result", lambda c: calls.near(c.execution, c.seen)),
+    ("unfollowed calls", "sham", lambda c: calls.unfollowed(c.execution, c.seen)),
     ("sequence", "wrong_result", lambda c: calls.sequence(c.execution)),
     ("repeat", "nondeterministic", lambda c: calls.repeat(c.execution)),
     ("held outputs", "wrong_result", lambda c: calls.held(c.execution)),

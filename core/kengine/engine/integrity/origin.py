@@ -21,10 +21,16 @@ HEAVY_SHARE = 0.25
 """Share of the reference's work that operators of heavy kinds may cost, whatever kinds the reference uses."""
 OPERATORS = 0.6
 """Share of all the work seen that may be operators' where the reference uses other kinds of them."""
+MOVED = 0.75
+"""Share of the reference's work from which on moving data is what a task is about, so that it counts like the rest."""
 RETURNED = 0.25
+PLANNED = 0.1
+"""Share of the inputs below which what the host reads of them can only be sizes and places, not the data."""
 EXPORTED = 0.5
 """Share of the inputs that a wrapper may read as Python's numbers: lengths and scales, not the data."""
 LIBRARY_TIME = 0.25
+SCREENING = frozenset({"zeros", "constant", "copy", "insensitive", "identity", "unbound", "loose"})
+"""What a task may allow its screening; it names no operator, although some have such a word in their name."""
 LIBRARY_KERNELS = re.compile(
     r"cublas|cutlass|cudnn|ampere_|volta_|turing_|hopper_|sm\d+_xmma|xmma_|Cijk_|gemm_kernel|miopen|implicit_convolve|cufft|"
     r"cub::|thrust::",
@@ -68,9 +74,12 @@ def provenance(job: Job, execution: Execution, details: dict[str, JsonValue]) ->
 
 def judge(facts: Facts, reference: Facts, allow: Sequence[str]) -> Share:
     """Hold what was seen of a candidate's call against what the reference itself computes with."""
-    used = tuple(use for use in facts.operators if not is_allowed(use.name, use.kind, allow))
-    theirs, total = sum(use.cost for use in used), sum(use.cost for use in reference.operators)
-    delegated = _delegated(used, reference)
+    seen, asked = facts.operators, reference.operators
+    if _cost(reference.moved) >= MOVED * (_cost(reference.moved) + _cost(reference.operators)) > 0:
+        seen, asked = seen + facts.moved, asked + reference.moved
+    used = tuple(use for use in seen if not is_allowed(use.name, use.kind, allow))
+    theirs, total = _cost(used), _cost(asked)
+    delegated = _delegated(used, asked)
     mine = max(sum(kernel.nbytes for kernel in facts.kernels), total - delegated)
     share = mine / (mine + theirs) if mine + theirs else 0.0
     problem = (
@@ -91,7 +100,7 @@ def _operators(used: Sequence[OperatorUse], total: int, delegated: int, share: f
     if total and delegated >= DELEGATED * total:
         return f"{_listed(used)} do {delegated / total:.0%} of what the reference does; its kernels do the rest"
     heavy = [use for use in used if use.kind in HEAVY]
-    if total and sum(use.cost for use in heavy) >= HEAVY_SHARE * total:
+    if total and _cost(heavy) >= HEAVY_SHARE * total:
         return f"{_listed(heavy)} work on the inputs, which is the kernel's task"
     if 1 - share > OPERATORS:
         return f"{_listed(used)} are {1 - share:.0%} of the work; its kernels do the rest"
@@ -102,7 +111,9 @@ def _elsewhere(facts: Facts) -> str:
     """Data that took a way which is not followed: the host has read the inputs, and the answer descends from none."""
     apart = [origin for origin in facts.outputs if not origin.inputs]
     unknown = facts.foreign_bytes + facts.unwritten_bytes
-    if facts.exported_bytes and (apart or unknown >= RETURNED * facts.exported_bytes):
+    read = max(facts.exported_bytes, facts.array_bytes)
+    enough = read >= PLANNED * facts.input_bytes and unknown >= RETURNED * read
+    if read and (enough or (apart and facts.exported_bytes)):
         into = "was returned" if any(origin.foreign for origin in facts.outputs) else "went into its kernels"
         return f"inputs were read on the host, and data of unknown origin {into}: the host computes it"
     if facts.input_bytes and facts.exported_bytes >= EXPORTED * facts.input_bytes:
@@ -147,16 +158,21 @@ def is_allowed(name: str, kind: str, allow: Sequence[str]) -> bool:
     """Whether a task allows an operator: by its name with or without `aten::`, its kind, its library, or part of it."""
     own, library = plain(name), name.partition("::")[0]
     for entry in allow:
+        if entry in SCREENING:
+            continue
         if entry in (name, kind, library) or plain(entry) == own or (len(entry) > 3 and entry.lower() in name.lower()):
             return True
     return False
 
 
-def _delegated(used: Sequence[OperatorUse], reference: Facts) -> int:
+def _cost(uses: Sequence[OperatorUse]) -> int:
+    return sum(use.cost for use in uses)
+
+
+def _delegated(used: Sequence[OperatorUse], reference: Sequence[OperatorUse]) -> int:
     """Cost of the reference's work that operators of the candidate do, kind by kind."""
     return sum(
-        min(amount, sum(use.cost for use in used if use.kind == kind))
-        for kind, amount in _by_kind(reference.operators).items()
+        min(amount, sum(use.cost for use in used if use.kind == kind)) for kind, amount in _by_kind(reference).items()
     )
 
 

@@ -106,6 +106,7 @@ static PyObject* call_function(PyObject* self, PyObject* args, PyObject* kwargs)
   } catch (...) {
     translate_exception();
   }
+  if (emulator.on) forget_memory();
   return nullptr;
 }
 
@@ -171,4 +172,13 @@ extern "C" LIGHT_EXPORT int light_name_parameters(PyObject* function_self, const
     if (n.empty()) n = all;
   return 0;
 }
+
+// Let kernels touch a tensor until light_forget is called.
+extern "C" LIGHT_EXPORT void light_remember(PyObject* tensor, const char* name) {
+  if (!emulator.on) return;
+  Handle h = unwrap(tensor);
+  register_memory(h, name);
+  aoti_torch_delete_tensor_object(h);
+}
+extern "C" LIGHT_EXPORT void light_forget() { forget_memory(); }
 }  // namespace light

@@ -242,6 +242,17 @@ Body* convert(Body* b, const Value* v, size_t count) {
   for (size_t i = 0; i < positional.size(); ++i) PyTuple_SetItem(args.get(), static_cast<ptrdiff_t>(i), positional[i]);
   Owned t(wrap(b->handle)), method(checked(PyObject_GetAttrString(t.get(), "to")));
   Owned out(checked(PyObject_Call(method.get(), args.get(), keywords.get())));
+  if (emulator.on && place.on_host() != b->host) {
+    // From the host to the device or back, which is always a copy.
+    Body* moved = adopt(unwrap(out.get()), place.on_host());
+    void *from = nullptr, *to = nullptr;
+    checked(aoti_torch_get_data_ptr(b->handle, &from));
+    checked(aoti_torch_get_data_ptr(moved->handle, &to));
+    if (from != to) return moved;
+    release(moved);
+    Owned clone(checked(PyObject_GetAttrString(out.get(), "clone")));
+    out = Owned(checked(PyObject_CallObject(clone.get(), nullptr)));
+  }
   return adopt(unwrap(out.get()), on_host(place));
 }
 bool attribute(const Body* b, const char* name) {

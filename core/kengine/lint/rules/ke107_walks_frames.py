@@ -1,8 +1,9 @@
 """The candidate looks at its callers or searches the heap.
 
 What it does:
-Finds `sys._getframe`, `inspect.stack` and their kin, attributes of frames (`f_back`, `f_locals`, ...), and
-`gc.get_objects`, `get_referrers` and `get_referents`.
+Finds `sys._getframe`, `inspect.stack` and their kin, attributes of frames (`f_back`, `f_locals`, ...), dumps of the
+stack (`faulthandler`, `logging`'s `findCaller`), `gc.get_objects`, `get_referrers` and `get_referents`, and counts of
+what the interpreter has allocated.
 
 Why is this bad:
 Callers and the heap hold what a kernel is not given: who is calling, which phase it is, and the expected answer of
@@ -31,10 +32,12 @@ _NAMES = frozenset({
     "inspect.stack", "inspect.currentframe", "inspect.trace", "inspect.getouterframes", "inspect.getinnerframes",
     "inspect.getargvalues", "traceback.extract_stack", "traceback.walk_stack", "traceback.format_stack",
     "traceback.walk_tb", "gc.get_objects", "gc.get_referrers", "gc.get_referents", "gc.callbacks",
-    "threading.settrace", "threading.setprofile", "sys.monitoring",
+    "threading.settrace", "threading.setprofile", "sys.monitoring", "sys.getallocatedblocks", "sys._debugmallocstats",
+    "faulthandler.dump_traceback", "faulthandler.dump_traceback_later", "traceback.print_stack", "tracemalloc.start",
+    "tracemalloc.take_snapshot", "tracemalloc.get_traced_memory", "tracemalloc.get_object_traceback",
 })  # fmt: skip
 _ATTRIBUTES = frozenset({"f_back", "f_locals", "f_globals", "f_builtins", "f_code", "tb_frame", "gi_frame", "cr_frame",
-                         "ag_frame"})  # fmt: skip
+                         "ag_frame", "tb_next", "findCaller"})  # fmt: skip
 
 
 def check(source: SourceTree, context: Context) -> Iterator[Hit]:

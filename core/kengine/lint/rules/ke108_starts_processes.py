@@ -1,12 +1,13 @@
 """The candidate starts, ends or attacks processes.
 
 What it does:
-Finds `os.fork`, `os.exec*`, `os.spawn*`, `os.system`, `os.kill`, `os._exit`, `subprocess`, `multiprocessing`, writing
-to descriptors (`os.write`, `os.dup2`), and `/proc` memory files. Compilers that a library starts for the candidate are
-not seen by this rule, and not meant.
+Finds `os.fork`, `os.exec*`, `os.spawn*`, `os.system`, `os.kill`, `os._exit`, `subprocess`, `multiprocessing`, signals
+and their handlers, writing to descriptors (`os.write`, `os.dup2`), and `/proc` memory files. Compilers that a library
+starts for the candidate are not seen by this rule, and not meant.
 
 Why is this bad:
-A child process works where nobody measures it, and ending or killing a process is a way to leave before the check.
+A child process works where nobody measures it, a signal handler when nobody does, and ending or killing a process is a
+way to leave before the check.
 
 Example:
     os._exit(0)
@@ -28,7 +29,7 @@ from kengine.lint.source import SourceTree
 _NAMES = (
     "os.fork", "os.forkpty", "os.system", "os.popen", "os.kill", "os.killpg", "os._exit", "os.abort",
     "os.posix_spawn", "os.posix_spawnp", "os.ptrace", "pty.spawn", "pty.fork", "subprocess", "multiprocessing",
-    "torch.multiprocessing", "signal.raise_signal", "signal.pthread_kill", "_posixsubprocess", "pip", "psutil",
+    "torch.multiprocessing", "signal", "_posixsubprocess", "pip", "psutil",
     "asyncio.create_subprocess_exec", "asyncio.create_subprocess_shell", "posix.fork", "posix._exit",
     "os.dup2", "os.fdopen", "os.write", "os.sendfile", "os.setsid",
     "concurrent.futures.ProcessPoolExecutor", "concurrent.futures.process", "ctypes.pythonapi",

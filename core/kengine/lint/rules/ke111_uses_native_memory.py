@@ -1,11 +1,13 @@
 """The candidate reaches native memory or libraries from Python.
 
 What it does:
-Finds `ctypes`, `cffi`, `mmap`, `multiprocessing.shared_memory` and `dl` functions.
+Finds `ctypes`, `cffi`, `mmap`, `multiprocessing.shared_memory` and `dl` functions, and what accesses memory by address
+(`ctypes.memmove`, `string_at`, `from_address`).
 
 Why is this bad:
 Through these a candidate can call any library and write any memory of its process without the checks seeing it.
-Passing a raw pointer to a kernel launcher is an honest use, so this is a warning.
+Passing a raw pointer to a kernel launcher is an honest use, so this is a warning. Reading or writing memory at an
+address from Python is not, and is rejected.
 
 Example:
     ctypes.CDLL("libcublas.so").cublasSgemm_v2(...)
@@ -29,10 +31,16 @@ _TYPES = frozenset({"ctypes.c_void_p", "ctypes.c_int", "ctypes.c_float", "ctypes
                     "ctypes.sizeof", "ctypes"})  # fmt: skip
 
 
+_RAW = ("ctypes.memmove", "ctypes.memset", "ctypes.string_at", "ctypes.wstring_at", "ctypes.py_object",
+        "_ctypes.PyObj_FromPtr")  # fmt: skip
+
+
 def check(source: SourceTree, context: Context) -> Iterator[Hit]:
     """Look for names; the plain C types are fine."""
     for node, name in source.references():
-        if is_within(name, _NAMES) and name not in _TYPES:
+        if is_within(name, _RAW) or (name.startswith("ctypes.") and name.endswith(".from_address")):
+            yield hit(node, f"{name} reads or writes memory at an address", "reject")
+        elif is_within(name, _NAMES) and name not in _TYPES:
             yield hit(node, f"{name} reaches memory or libraries that the checks cannot see")
 
 

@@ -2,7 +2,7 @@
 
 What it does:
 Finds variables of continuous integration, of harnesses and of kengine in `os.environ`, and questions for host name,
-user, process, command line, own path and folder. Tuning knobs in the environment are fine.
+user, process, its limits, command line, own path and folder. Tuning knobs in the environment are fine.
 
 Why is this bad:
 Code that tells a test from the real thing can behave in the test. It is a warning: the runner's environment is
@@ -32,7 +32,8 @@ _VARIABLES = re.compile(
 _NAMES = frozenset({
     "sys.argv", "sys.orig_argv", "sys.flags", "platform.node", "platform.uname", "socket.gethostname", "os.uname",
     "os.getlogin", "os.getppid", "getpass.getuser", "os.listdir", "os.scandir", "os.walk", "pathlib.Path.cwd",
-    "os.getcwd", "glob.glob", "uuid.getnode", "resource.getrusage", "sys.gettrace", "sys.getprofile",
+    "os.getcwd", "glob.glob", "uuid.getnode", "resource.getrusage", "resource.getrlimit", "resource.prlimit",
+    "sys.gettrace", "sys.getprofile", "sys.getrecursionlimit", "sys.setrecursionlimit", "gc.get_count", "gc.get_stats",
     "torch._C._get_dispatch_stack_at", "torch.utils._python_dispatch._get_current_dispatch_mode",
 })  # fmt: skip
 

@@ -7,6 +7,8 @@ import functools
 import importlib.util
 from collections.abc import Sequence
 
+from kengine.device import graphs
+from kengine.native import observe
 from kengine.native.driver import Configuration
 
 _MAX_DYNAMIC_SHARED = 8
@@ -37,6 +39,7 @@ def open_context() -> None:
     """Open torch's context and launch one small kernel."""
     import torch
 
+    graphs.install(observe.current)
     x = torch.zeros(32, device="cuda")
     x += 1
     torch.cuda.synchronize()

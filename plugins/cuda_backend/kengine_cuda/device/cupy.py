@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from kengine.device import graphs
 from kengine.device.trace import launching
 from kengine.errors import CandidateFault
 from kengine.native import faults, observe
@@ -34,6 +35,8 @@ def watch(device: Device) -> Iterator[None]:
         if not issubclass(cupy.RawKernel, _Watched):
             for kind in _KINDS:
                 setattr(cupy, kind, type(kind, (_Watched,), {"_real": getattr(cupy, kind)}))
+            for stream in (cupy.cuda.Stream, cupy.cuda.ExternalStream):
+                stream.begin_capture = _refuse_capture
         _Watched._device = device
     yield
 
@@ -81,12 +84,14 @@ class _Watched:
         if not observation.starts(self._name):
             return self._nothing(*args, **kwargs)
         returned: list[object] = []
-        with self._translated(), launching(self._name, operators.places([args, kwargs]), returned):
+        given = operators.places([args, kwargs])
+        with self._translated(), launching(self._name, given, returned):
             value = self._inner(*args, **kwargs)
             returned += operators.places([value])
-        grid = args[0] if args and isinstance(args[0], tuple) else ()
+        grid = tuple(int(n) for n in (args[0] if args and isinstance(args[0], tuple) else ()))
         self._describe(args, kwargs)
-        observation.completed(self._name, tuple(int(n) for n in grid))
+        if not graphs.captured(self._name, grid, lambda: [*given, *operators.places([value])]):
+            observation.completed(self._name, grid)
         return value
 
     def _nothing(self, *args: Any, **kwargs: Any) -> Any:
@@ -140,6 +145,12 @@ class _Watched:
             return faults.compile_fault(log.strip().split("\n")[0], None, log, "kernel.cu", lines, path)
         name = first["file"].rsplit("/", 1)[-1]
         return faults.compile_fault(first["text"], int(first["line"]), log, name, lines, path)
+
+
+def _refuse_capture(stream: Any, *args: Any, **kwargs: Any) -> None:
+    """A graph of CuPy's own: its replays are seen by nobody."""
+    problem = "a CUDA graph of CuPy's own, whose replays cannot be followed; capture it with torch.cuda.graph"
+    raise observe.current().failed(CandidateFault("unsupported", problem))
 
 
 def loaded() -> bool:

@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kengine.device import graphs
 from kengine.device.trace import launching, tracing
 from kengine.errors import CandidateFault
 from kengine.model import Candidate
@@ -119,9 +120,11 @@ class DeviceModule:
         with _translated():
             sizes = self._loaded.parameter_sizes(symbol)
             made = arguments.pack(name, find_parameters(self.unit.text, name) or (), sizes, values)
-            with launching(name, [*values, *watch.blocks(v for v in values if type(v) is int)]):
+            given = [*values, *watch.blocks(v for v in values if type(v) is int)]
+            with launching(name, given):
                 self._loaded.launch(symbol, configuration, made)
-        observation.completed(name, configuration.grid)
+        if not graphs.captured(name, configuration.grid, lambda: operators.memory(given)):
+            observation.completed(name, configuration.grid)
 
     def call(self, name: str, values: Sequence[Any]) -> Any:
         """Host functions of bare files have no way to be called on a device yet."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
+from kengine.device import graphs
 from kengine.device.trace import launching
 from kengine.errors import CandidateFault, TargetUnavailable
 from kengine.model import Mode
@@ -69,6 +70,10 @@ def _watched(function: Callable[..., Any], launches: c.CDLL) -> Callable[..., An
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         observation = observe.current()
+        try:
+            graphs.refuse("a function of an extension")
+        except CandidateFault as fault:
+            raise observation.failed(fault) from None
         launches.kengine_launches_begin(_MODES[observation.mode])
         try:
             with observed(launches, _launch) if calls.active() else nullcontext():

@@ -62,6 +62,14 @@ def places(value: Any, depth: int = 0) -> list[tuple[int, int]]:
     return []
 
 
+def memory(values: Any) -> list[Any]:
+    """Every array among the arguments of a kernel: tensors of torch as they are, others by address and size."""
+    torch = sys.modules.get("torch")
+    tensors = [value for value in values if torch is not None and isinstance(value, torch.Tensor)]
+    blocks = [value for value in values if type(value) is tuple and len(value) == 2]
+    return [*tensors, *blocks, *places([value for value in values if type(value) is not tuple])]
+
+
 _inside = False
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -68,6 +69,11 @@ def compile_unit(unit: Unit, chip: Chip, workdir: Path, path: str, style: Style)
     try:
         return _with_nvcc(unit, chip, places, workdir, style)
     except nvcc.NvccError as error:
+        if style == "extension":
+            # The host's code may name what the light headers lack; the kernels can do without it.
+            device = replace(unit, text=device_text.device_part(unit.text))
+            with suppress(nvcc.NvccError):
+                return _with_nvcc(device, chip, places, workdir, style)
         raise _fault(str(error), error.log, unit, path) from None
 
 

@@ -305,6 +305,24 @@ void check_read(const char* p, size_t n, const void* pc) {
   while (++c != end);
 }
 
+void check_constant(const char* p, size_t n, const void* pc) {
+  Region* r = region_at(p, n, false, pc);
+  if (!r || r->kind != Kind::global) return;
+  size_t offset = static_cast<size_t>(p - r->base);
+  for (Cell *c = r->cells + (offset >> r->shift), *end = r->cells + ((offset + n) >> r->shift); c != end; ++c)
+    if (c->written >= S.launch_stamp) report_race(*r, p, n, "read through the read-only cache", "written", c->written, c->writer, pc);
+}
+
+// Compilers call the hooks of aligned accesses where the type promises the alignment, of at most 8 bytes.
+void check_alignment(const char* p, size_t n, const char* what, const void* pc) {
+  const size_t align = n < 8 ? n : 8;
+  auto address = reinterpret_cast<uintptr_t>(p);
+  if (address % align == 0 || address < 65536) return;
+  raise_fault(misaligned, std::string(what) + " of " + std::to_string(n) + " bytes at an address that is not a multiple of " + std::to_string(align), pc, S.current);
+  note_address(S.fault, p);
+  leave();
+}
+
 void check_write(const char* p, size_t n, const void* pc) {
   Region* r = region_at(p, n, true, pc);
   if (!r) return;

@@ -47,6 +47,8 @@ struct Unwritten {
 void allocate_cells(Region& r);
 void refine(Region& r, uint8_t shift);
 void check_read(const char* p, size_t n, const void* pc);
+void check_constant(const char* p, size_t n, const void* pc);
+void check_alignment(const char* p, size_t n, const char* what, const void* pc);
 void check_write(const char* p, size_t n, const void* pc);
 void check_atomic(const char* p, size_t n, const void* pc);
 void check_volatile(const char* p, size_t n, bool write, const void* pc);

@@ -70,8 +70,12 @@ static void volatile_access(void* p, size_t n, bool write, const void* pc) {
 }  // namespace simt
 
 #define ACCESS_HOOKS(n)                                                                                          \
-  SIMT_PUBLIC void __tsan_read##n(void* p) { if (ACTIVE) check_read(static_cast<char*>(p), n, CALLER); }            \
-  SIMT_PUBLIC void __tsan_write##n(void* p) { if (ACTIVE) check_write(static_cast<char*>(p), n, CALLER); }          \
+  SIMT_PUBLIC void __tsan_read##n(void* p) {                                                                     \
+    if (ACTIVE) check_alignment(static_cast<char*>(p), n, "read", CALLER), check_read(static_cast<char*>(p), n, CALLER); \
+  }                                                                                                              \
+  SIMT_PUBLIC void __tsan_write##n(void* p) {                                                                    \
+    if (ACTIVE) check_alignment(static_cast<char*>(p), n, "write", CALLER), check_write(static_cast<char*>(p), n, CALLER); \
+  }                                                                                                              \
   SIMT_PUBLIC void __tsan_unaligned_read##n(void* p) { if (ACTIVE) check_read(static_cast<char*>(p), n, CALLER); }  \
   SIMT_PUBLIC void __tsan_unaligned_write##n(void* p) { if (ACTIVE) check_write(static_cast<char*>(p), n, CALLER); } \
   SIMT_PUBLIC void __tsan_read_write##n(void* p) {                                                               \
@@ -119,6 +123,7 @@ ATOMIC_HOOKS(32, uint32_t)
 ATOMIC_HOOKS(64, uint64_t)
 
 SIMT_PUBLIC void simt_note_read(const void* p, size_t n) { if (ACTIVE && n) check_read(static_cast<const char*>(p), n, CALLER); }
+SIMT_PUBLIC void simt_note_constant(const void* p, size_t n) { if (ACTIVE && n) check_constant(static_cast<const char*>(p), n, CALLER); }
 SIMT_PUBLIC void simt_note_write(const void* p, size_t n) { if (ACTIVE && n) check_write(static_cast<const char*>(p), n, CALLER); }
 SIMT_PUBLIC void simt_note_atomic(const void* p, size_t n) { if (ACTIVE) check_atomic(static_cast<const char*>(p), n, CALLER); }
 SIMT_PUBLIC void simt_fence() { if (ACTIVE) check_fence(); }

@@ -22,6 +22,7 @@ static std::vector<Record> records;
 static const void* launched;
 static uint64_t completed_launches;
 constexpr size_t max_records = 65536;
+constexpr int refused = 999;
 constexpr uint64_t max_cooperative_threads = 24000;
 
 const Region* find_broken_canary(int64_t* offset);
@@ -129,8 +130,8 @@ static void record(dim3 g, dim3 b, size_t shared, bool completed) {
 static int launch(Module* module, const void* address, dim3 grid, dim3 block, size_t shared_bytes, Body body, void* arguments, bool cooperative) {
   if (S.mode) {
     record(grid, block, shared_bytes, false);
-    if (S.mode == 2) S.error = 999;
-    return S.mode == 2 ? 999 : 0;
+    if (S.mode == 2) S.error = refused;
+    return S.mode == 2 ? refused : 0;
   }
   if (S.fault.kind) return S.error = 719;
   S.module = module;
@@ -264,7 +265,11 @@ SIMT_PUBLIC int simt_launch_address(Module* module, const void* kernel, dim3 gri
 SIMT_PUBLIC void simt_set_dynamic_limit(Module*, const void* kernel, uint64_t bytes) { dynamic_limits[kernel] = bytes; }
 SIMT_PUBLIC uint64_t simt_static_bytes(Module* module, const char* kernel) { return static_bytes(*module, kernel); }
 SIMT_PUBLIC unsigned simt_dynamic_bytes() { return static_cast<unsigned>(S.dynamic.size); }
-SIMT_PUBLIC void simt_set_mode(int mode) { S.mode = mode; }
+// The code of a refusal that the host code has not read is no error of the launches after it.
+SIMT_PUBLIC void simt_set_mode(int mode) {
+  if (S.mode == 2 && mode != 2 && S.error == refused) S.error = 0;
+  S.mode = mode;
+}
 SIMT_PUBLIC uint64_t simt_completed() { return completed_launches; }
 SIMT_PUBLIC size_t simt_record_count() { return records.size(); }
 SIMT_PUBLIC uint64_t simt_switches() { return S.switches; }

@@ -109,6 +109,7 @@ int simt_in_kernel();
 void simt_grid_sync(int line);
 void simt_fence();
 void simt_note_read(const void* p, size_t n);
+void simt_note_constant(const void* p, size_t n);  // a load that needs memory which the launch does not write
 void simt_note_write(const void* p, size_t n);
 void simt_note_atomic(const void* p, size_t n);
 [[noreturn]] void simt_fail(int kind, const char* message, const char* file, int line);

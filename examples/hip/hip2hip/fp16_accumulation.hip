@@ -1,0 +1,29 @@
+// Row norms that add up squares in half precision. Expected: wrong_result.
+
+// /// kengine
+// grid = "x.shape[0]"
+// block = 128
+// inputs = ["x"]
+// outputs = ["norms"]
+// sizes = { width = "x.shape[1]" }
+// ///
+
+#include <hip/hip_fp16.h>
+#include <hip/hip_runtime.h>
+
+__global__ void row_norms(const float* x, float* norms, int width) {
+  __shared__ float sums[8];
+  __half part = __float2half(0.0f);
+  for (int i = threadIdx.x; i < width; i += blockDim.x) {
+    float v = x[blockIdx.x * width + i];
+    part = __hadd(part, __float2half(v * v));
+  }
+  float sum = __half2float(part);
+  for (int d = warpSize / 2; d > 0; d /= 2) sum += __shfl_down(sum, d);
+  if (threadIdx.x % warpSize == 0) sums[threadIdx.x / warpSize] = sum;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    for (int w = 1; w < blockDim.x / warpSize; ++w) sum += sums[w];
+    norms[blockIdx.x] = sqrtf(sum);
+  }
+}
