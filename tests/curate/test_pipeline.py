@@ -305,7 +305,7 @@ def test_a_stage_over_all_samples_that_died_while_it_was_written_begins_anew(fol
 
     def die(self, *args, **given):
         commit(self, *args, **given)
-        if self.n == 1:
+        if self.n == 1 and self.rows:
             raise curate_stages.Crash
 
     monkeypatch.setattr(pipeline, "COMMIT_ROWS", 8)
@@ -314,9 +314,11 @@ def test_a_stage_over_all_samples_that_died_while_it_was_written_begins_anew(fol
         with pytest.raises(curate_stages.Crash):
             run(folder)
     db = sqlite3.connect(folder / "curated/curate.sqlite")
-    ((position, done),) = db.execute("SELECT position, done FROM segments WHERE n = 1")
+    ((rows, done),) = db.execute("SELECT rows, done FROM segments WHERE n = 1")
     db.close()
-    assert position > 0 and not done
+    assert rows > 0 and not done
     result = run(folder)
     uids, lost = expected()
     assert exported(folder) == uids and losses(result) == lost
+    listed = [json.loads(line) for line in (folder / "curated/corpus/losses.jsonl").read_text().splitlines()]
+    assert Counter(row["reason"] for row in listed) == lost

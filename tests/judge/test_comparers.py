@@ -82,6 +82,15 @@ def test_a_plugin_decides_in_the_place_of_the_core(module, bench_with):
     assert (wrong.ok, wrong.problem, wrong.by) == (False, "another sum", "sums")
 
 
+def test_the_plugin_decides_where_only_right_or_wrong_is_asked_for_too(module, bench_with):
+    for names, ok in (([["sums", module]], True), ([], False)):
+        bench = bench_with(names)
+        (lent,) = bench.lend(0)
+        body = {"task_id": bench.opened["task_id"], "case": 0, "phase": "check", "holder": "r1", "brief": True}
+        answer, _ = bench.ask("compare", outputs=lent.describe([lent.args[0].flip(0)]), **body)
+        assert answer["ok"] and answer["comparison"]["ok"] is ok
+
+
 def test_the_last_plugin_is_asked_first_and_hands_on_what_it_does_not_know(monkeypatch):
     class Named:
         def __init__(self, name, knows):

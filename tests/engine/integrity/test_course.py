@@ -137,3 +137,9 @@ def test_every_check_has_its_place_and_status():
     ]
     assert [each for each in order if each in wanted] == wanted
     assert len({name for name, _ in order}) == len(order)
+
+
+@pytest.mark.parametrize("status", ["sham", "tampered", "wrong_result", "nondeterministic"])
+def test_each_status_fails_the_candidate(run, status):
+    ((_, fault),) = run([("a", status, failed("a"))]).faults
+    assert fault.status == status
