@@ -369,8 +369,8 @@ def test_the_old_export_goes_when_the_new_one_has_its_name(tmp_path, monkeypatch
         patch.setattr(Path, "rename", refuse)
         with pytest.raises(InfraError, match="Input/output error"):
             write(tmp_path, [sample(9)], ALL)
-    (left,) = tmp_path.iterdir()
-    assert (left / "messages/train.jsonl").read_text() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["corpus"], "as the message says, what was there is still there"
+    assert (tmp_path / "corpus/messages/train.jsonl").read_text() == before
     write(tmp_path, [sample(9)], ALL)
     assert [p.name for p in tmp_path.iterdir()] == ["corpus"]
     assert [row["uid"] for row in lines(tmp_path / "corpus/messages/train.jsonl")] == ["s:9"]

@@ -59,6 +59,8 @@ def test_both_parts_of_a_complex_number_count_where_one_is_not_finite(bench, mak
     assert not c.ok and c.wrong == c.nonfinite > 0
     c = bench.run(lambda x: torch.complex(torch.log(torch.relu(x)).abs(), x))
     assert not c.ok and c.nonfinite > 0
+    assert bench.run(lambda x: torch.complex(torch.log(torch.relu(x)), x * (1 + 2e-7))).ok, "rounded otherwise"
+    assert not bench.run(lambda x: torch.complex(torch.log(torch.relu(x)), x * (1 + 1e-3))).ok
 
 
 def test_an_integer_that_float64_changes_is_right_either_way(bench, make_task):

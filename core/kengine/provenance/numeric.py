@@ -159,7 +159,7 @@ def _watching(inner: Callable[..., Any]) -> Callable[..., Any]:
         if made and _ledger.find(made[0].start) is None:
             _ledger.operation(f"numpy::{inner.__name__}", given, made)
             return result.view(WatchedArray)
-        return watched(result)
+        return watched(result) if exits.asked_by_candidate() else result.view(WatchedArray)
 
     return make
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 from collections.abc import Iterable
@@ -56,6 +57,9 @@ def export(
         part.rename(folder)
     except OSError as error:
         shutil.rmtree(part, ignore_errors=True)
+        if old.exists() and not folder.exists():
+            with contextlib.suppress(OSError):
+                old.rename(folder)
         raise InfraError(
             f"{folder}: cannot be written: {error}; nothing is half-written, and what was there before is still there: "
             "make room and run the same command again"
