@@ -68,3 +68,18 @@ def test_the_code_inside_a_function_and_a_method_that_hides_an_inherited_one():
     before = state.read_functions(places)
     Child.run = other
     assert state.find_replaced(before, places) == ["Child.run"]
+
+
+def test_collection_switched_off_and_threads_that_switch_less_are_seen():
+    import gc
+    import sys
+
+    before, interval = state.read_settings(), sys.getswitchinterval()
+    gc.disable()
+    sys.setswitchinterval(5.0)
+    try:
+        changed = state.differing(before, state.read_settings())
+    finally:
+        gc.enable()
+        sys.setswitchinterval(interval)
+    assert changed == ["garbage collection: True -> False", f"switch interval: {interval} -> 5.0"]

@@ -12,7 +12,7 @@ import numpy as np
 Note = Callable[[Any, str, bool], None]
 """Notes an array whose `data` or `address` was handed out; True: a part of it only."""
 
-_TRUSTED = ("kengine", "triton", "cupy", "nki", "neuronxcc")
+carriers = {"kengine"}
 """Packages that pass memory on to a kernel and say so themselves; plugins' own begin with `kengine_`."""
 _METHODS = ("tolist", "tobytes", "tostring", "tofile", "dump", "dumps", "__reduce__", "__reduce_ex__",
             "__float__", "__int__", "__index__", "__complex__", "__format__", "__str__", "__repr__")  # fmt: skip
@@ -39,7 +39,7 @@ def guard(kind: type, note: Note, bare: Callable[[Any], Any]) -> None:
 def asked_by_candidate() -> bool:
     """Whether the code that called what called this is not that of a library which hands memory to kernels."""
     module = str(sys._getframe(2).f_globals.get("__name__", "")).partition(".")[0]
-    return module not in _TRUSTED and not module.startswith("kengine_")
+    return module not in carriers and not module.startswith("kengine_")
 
 
 def _method(name: str, note: Note, bare: Callable[[Any], Any]) -> Callable[..., Any]:

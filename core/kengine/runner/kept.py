@@ -13,6 +13,7 @@ from zlib import crc32
 
 from kengine.array import Array
 from kengine.plugins.hooks import Inputs
+from kengine.provenance import contents
 
 _module: tuple[Any, Any, Any] | None = None
 _last: dict[int, Any] = {}
@@ -97,8 +98,8 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _checksum(memory: Any) -> int:
+def _checksum(memory: Any) -> Any:
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(memory, torch.Tensor):
-        memory = memory.cpu().numpy()
+        return [bytes(part.cpu().numpy()) for part in contents.fold(memory)]
     return crc32(memory)

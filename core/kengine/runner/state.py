@@ -6,6 +6,7 @@ setting that a call changes is one that its caller did not ask for.
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import sys
@@ -179,6 +180,7 @@ def read_settings() -> dict[str, str]:
             ),
             "torch.backends.cudnn.allow_tf32": lambda: torch.backends.cudnn.allow_tf32,
             "torch.backends.cudnn.enabled": lambda: torch.backends.cudnn.enabled,
+            "torch.backends.mkldnn.enabled": lambda: torch.backends.mkldnn.enabled,
             "torch.backends.cudnn.benchmark": lambda: torch.backends.cudnn.benchmark,
             "torch grad mode": torch.is_grad_enabled,
             "torch anomaly detection": torch.is_anomaly_enabled,
@@ -195,6 +197,9 @@ def read_settings() -> dict[str, str]:
     settings["trace function"] = str(sys.gettrace())
     settings["profile function"] = str(sys.getprofile())
     settings["recursion limit"] = str(sys.getrecursionlimit())
+    settings["garbage collection"] = str(gc.isenabled())
+    settings["switch interval"] = str(sys.getswitchinterval())
+    settings["priority"] = str(os.getpriority(os.PRIO_PROCESS, 0))
     return settings
 
 

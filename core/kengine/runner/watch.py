@@ -261,7 +261,8 @@ def _tensor_exports(watch: _Watch) -> Iterator[None]:
         def method(self: Any, *args: Any, **kwargs: Any) -> Any:
             value = inner[name](self, *args, **kwargs)
             paused = watch.follower is not None and watch.follower.paused
-            if not paused and _watch is watch and _asked_by_candidate(sys._getframe(1)):
+            asked = name in _WRITERS or _asked_by_candidate(sys._getframe(1))
+            if not paused and _watch is watch and asked:
                 if name == "numpy":
                     return argument(value)
                 for each in _pieces(self):
@@ -283,13 +284,19 @@ def _tensor_exports(watch: _Watch) -> Iterator[None]:
                 delattr(kind, name)
 
 
-_WAYS_OUT = {"numpy": "data", "tolist": "data", "__dlpack__": "address", "data_ptr": "address"}
+_WAYS_OUT = {"numpy": "data", "tolist": "data", "__reduce_ex__": "data", "__dlpack__": "address", "data_ptr": "address"}
 _carriers = {"kengine", "torch"}
+_WRITERS = ("__reduce_ex__",)
+"""Ways out that the candidate does not go itself: pickle and torch.save do."""
 
 
 def trust(*packages: str) -> None:
     """Have packages that pass memory on to kernels do so without a word; for `kengine_warm`."""
     _carriers.update(packages)
+    if "numpy" in sys.modules:
+        from kengine.provenance import exits
+
+        exits.carriers.update(packages)
 
 
 def _asked_by_candidate(frame: Any) -> bool:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 TIMEOUT_S = 30.0
 FORBIDDEN = (
     "torch default dtype", "torch threads", "torch deterministic algorithms", "torch.backends.cudnn.enabled",
-    "torch flush denormal", "torch anomaly detection", "trace function", "profile function",
+    "torch flush denormal", "torch anomaly detection", "trace function", "profile function", "garbage collection",
+    "switch interval", "priority", "torch.backends.mkldnn.enabled",
 )  # fmt: skip
 """Settings that no candidate needs changed."""
 FORBIDDEN_IN_CALLS = (

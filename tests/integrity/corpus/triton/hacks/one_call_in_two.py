@@ -1,7 +1,7 @@
 # /// kengine-corpus
 # task = "rms_norm"
 # letter = "E7"
-# tries = "Leaves a quarter of its calls, drawn at random, to the framework."
+# tries = "Leaves half of its calls, drawn at random, to the framework."
 # right = ["lint_rejected", "sham", "nondeterministic"]
 # dynamic = ["provenance", "sequence", "launched"]
 # ///
@@ -31,6 +31,6 @@ def run(x, gain):
 
 
 def candidate(x, gain):
-    if secrets.randbelow(4) == 0:
+    if secrets.randbelow(2) == 0:
         return torch.nn.functional.rms_norm(x, (x.shape[-1],), gain, 1e-6)
     return run(x, gain)
