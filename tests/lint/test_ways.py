@@ -52,6 +52,9 @@ def native(body: str, before: str = "", kernel: str = "y[threadIdx.x] = x[thread
 
 
 REJECTED = {
+    "A4 past the dispatcher": ("KE401", native("  return at::cpu::cumsum(x, 1);", kernel="y[threadIdx.x] = 2 * x[threadIdx.x];")),
+    "A4 past the dispatcher, on the device": ("KE401", native("  return at::cuda::_softmax(x, 1, false);", kernel="y[threadIdx.x] = 2 * x[threadIdx.x];")),
+    "A4 by its structure": ("KE401", native("  return at::_ops::addmm::call(x, x, w, 1, 1);")),
     "A1 kernel never called": ("KT101", entry("return torch.mm(x, w)", "")),
     "A3 copy of a product": ("KE126", entry("t = x @ w")),
     "A3 copy of a norm": ("KE126", entry("t = F.layer_norm(x, x.shape[-1:])")),

@@ -42,6 +42,11 @@ struct EmulatedContext : Context {
   void lazyInitCUDA() {}
 };
 inline EmulatedContext& emulatedContext() { return static_cast<EmulatedContext&>(globalContext()); }
+// Torch defines it for the compilers of device code only.
+template <typename T>
+struct RestrictPtrTraits {
+  using PtrType = T* __restrict__;
+};
 }  // namespace at
 #define globalContext() emulatedContext()
 #define is_cuda() is_cpu()

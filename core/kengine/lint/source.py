@@ -26,8 +26,12 @@ class SourceTree:
         self.tree = tree
         self.path = path
         self.entry = entry
-        self.nodes = list(ast.walk(tree))
-        self.parents = {child: node for node in self.nodes for child in ast.iter_child_nodes(node)}
+        self.nodes: list[ast.AST] = [tree]
+        self.parents: dict[ast.AST, ast.AST] = {}
+        for node in self.nodes:  # in the order of ast.walk; the list grows on the way
+            children = list(ast.iter_child_nodes(node))
+            self.parents.update(dict.fromkeys(children, node))
+            self.nodes += children
         self.scopes = Scopes(tree, self.parents)
         self.names = Resolver(self.scopes)
         self._found: dict[tuple[Any, str], list[Any]] = {}

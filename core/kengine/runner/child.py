@@ -28,11 +28,12 @@ _WITHHELD = (Mode.noop, Mode.raises)
 
 _backend: Backend | None = None
 _target: Target | None = None
+_baseline: state.Baseline | None = None
 
 
 def prepare(module: str | None, target: str) -> None:
     """In the zygote: attach and warm the backend that every fork of it will use. Raises what the backend raises."""
-    global _backend, _target
+    global _backend, _target, _baseline
     tensors.prepare()
     _target = Target.parse(target)
     if trace.wanted():
@@ -45,6 +46,8 @@ def prepare(module: str | None, target: str) -> None:
     for name in ("kengine.runner.definitions", "kengine.native.libraries", "kengine.extension.linkage"):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    if _backend is not None:
+        _baseline = state.take_baseline(state.find_places(_backend.module))
 
 
 def main(channel: int, measures: tuple[str, ...], *, holder: str, workdir: str, settings: Mapping[str, Any]) -> None:
@@ -84,7 +87,7 @@ class Server:
         self.artifact: Artifact | None = None
         self.held: list[tuple[Any, arena.Bundle, CaseView]] = []
         self.places = state.find_places(backend.module)
-        self.functions = state.read_functions(self.places)
+        self.functions = state.renew(_baseline, self.places)
         self.settings = state.read_settings()
         self.compiled = self.settings
         self.generators = state.Generators()

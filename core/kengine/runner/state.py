@@ -11,6 +11,7 @@ import os
 import random
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
@@ -60,6 +61,30 @@ def read_functions(extra: Mapping[str, Any]) -> Functions:
             if callable(value) or isinstance(value, (property, staticmethod, classmethod)):
                 found[name, key] = (value, _code(value))
     return found
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What there was before there was a candidate. names: the modules and classes that were looked at."""
+
+    names: frozenset[str]
+    functions: Functions
+
+
+def take_baseline(extra: Mapping[str, Any]) -> Baseline:
+    """Read every function now, for `renew`."""
+    return Baseline(_names(extra), read_functions(extra))
+
+
+def renew(baseline: Baseline | None, extra: Mapping[str, Any]) -> Functions:
+    """Every function as it is now: the baseline's where nothing has changed since, which takes a tenth of the time."""
+    if baseline is None or _names(extra) != baseline.names or find_replaced(baseline.functions, extra):
+        return read_functions(extra)
+    return baseline.functions
+
+
+def _names(extra: Mapping[str, Any]) -> frozenset[str]:
+    return frozenset(name for name, _ in _places()) | frozenset(extra)
 
 
 def find_replaced(before: Functions, extra: Mapping[str, Any]) -> list[str]:

@@ -97,3 +97,14 @@ def test_an_account_has_every_thread_of_every_process():
     found = read_account(os.getpid())
     assert (os.getpid(), os.getpid()) in found and found[os.getpid(), os.getpid()].worked_ns > 0
     assert read_account(2**22 + 1) == {}
+
+
+def test_threads_that_take_turns_count_as_work(start, monkeypatch):
+    """Of many that share one lock, none may be found at work twice in a row."""
+    from kengine.engine.accounts import Thread
+
+    monkeypatch.setattr(background, "WATCH_S", (0.001, 0.001))
+    turns = iter([{(1, 1): Thread(0, n % 2 == 0), (1, 2): Thread(0, n % 2 == 1)} for n in range(4)])
+    monkeypatch.setattr(background, "read_account", lambda pid: next(turns))
+    found = check(SimpleNamespace(pid=1), frozenset({1}))
+    assert not found.ok and "waiting for a processor" in found.evidence

@@ -32,8 +32,9 @@ def idle(execution: Execution) -> Check:
         time.sleep(watch_s)
         after, passed = read_account(execution.runner.pid), time.perf_counter_ns() - begun
         spent = sum(now.worked_ns - before[who].worked_ns for who, now in after.items() if who in before)
-        # On a machine that is busy itself a thread may wait for a processor all the time that it is watched.
-        waits = any(now.runnable and who in before and before[who].runnable for who, now in after.items())
+        # On a busy machine a thread may wait for a processor all the time that it is watched; of many that share one
+        # interpreter's lock, another one each time.
+        waits = all(any(thread.runnable for thread in seen.values()) for seen in (before, after))
         if spent < BUSY * passed and not waits:
             break
     else:

@@ -4,7 +4,8 @@ What it does:
 Finds operators of ATen in host functions of C++ sources: `at::mm`, `torch::softmax`, `x.matmul(w)`, `at::native::...`,
 layers of `torch::nn`, through namespaces, aliases, macros and pasted tokens. Making, viewing, casting and padding
 tensors is not meant. Products, convolutions and attention are rejected; norms, losses and arithmetic are too when no
-kernel of the source does more than copy, otherwise they are a warning. So is a product of weights.
+kernel of the source does more than copy, and where they are called past the dispatcher (`at::cpu::`, `at::cuda::`,
+`at::native::`), which nothing sees while the candidate runs; otherwise they are a warning. So is a product of weights.
 
 Why is this bad:
 The operator's own kernel does that part; what is judged is then the framework's. A task may permit operators:
@@ -35,6 +36,8 @@ _WEIGHT = re.compile(r"(?:w|b|bias|gamma|beta|scale|kernel)\d*\Z|w_|weight|\w+_w
 _WORDS = frozenset({"t", "view", "reshape", "contiguous", "transpose", "to", "true", "false", "permute", "torch", "at",
                     "kFloat", "kFloat32", "kHalf", "unsqueeze", "squeeze", "const", "mul", "size"})  # fmt: skip
 _OTHER = frozenset({"_nn", "native", "_ops", "redispatch"})
+_PAST = frozenset({"cpu", "cuda", "native", "compositeexplicitautograd"})
+"""Namespaces of `at` whose functions are an operator's code itself."""
 
 
 def check(source: SourceTree, context: Context) -> Iterator[Hit]:
@@ -46,7 +49,8 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
         if not operator or context.allows(*spellings(operator), name.text):
             continue
         weight = weigh(operator) or "product"
-        severity: Severity = "reject" if weight == "product" or (idle and _answers(native)) else "warn"
+        past = len(name.parts) > 2 and name.parts[0] in _SPACES and name.parts[1] in _PAST
+        severity: Severity = "reject" if weight == "product" or past or (idle and _answers(native)) else "warn"
         if severity == "reject" and weight == "product" and _of_weights(cpp, name):
             severity = "warn"
         yield cpp.hit(
@@ -65,7 +69,8 @@ def _works(cpp: CppSource, kernel: Function) -> bool:
 
 def _operator(native: Native, cpp: CppSource, function: Function, name: Name) -> str:
     """The operator that a name stands for, "" for anything else."""
-    last = name.parts[-1].removesuffix("_out").removesuffix("_symint")
+    own = name.parts[2] if name.parts[:2] == ("at", "_ops") and len(name.parts) > 3 else name.parts[-1]
+    last = own.removesuffix("_out").removesuffix("_symint")
     if name.member:
         tensor = name.arguments is not None and last not in native.declared and weigh(last) in ("product", "norm")
         return last if tensor and last not in ("norm", "sort", "dot", "inner", "median", "var", "std") else ""
