@@ -127,3 +127,11 @@ def test_a_library_that_hands_memory_to_kernels_is_no_way_out(ledger):
     space["hand_over"](X)
     assert {what: sum(sizes.values()) for what, sizes in ledger.left.items()} == before
     assert before == {"data": 0, "address": 0, "array": X.nbytes}
+
+
+def test_the_way_down_to_the_array_that_owns_the_memory_ends(ledger):
+    root, steps = numeric.watched(X)[2:][::2], 0
+    while isinstance(root.base, np.ndarray):
+        root, steps = root.base, steps + 1
+        assert steps < 8
+    assert np.shares_memory(root, X) and root.nbytes == X.nbytes

@@ -56,7 +56,8 @@ def _attribute(name: str, what: str, note: Note, bare: Callable[[Any], Any]) -> 
     def read(self: Any) -> Any:
         if asked_by_candidate():
             note(bare(self), what, False)
-        return getattr(bare(self), name)
+        # A bare view's base is the array that it was made of, for ever.
+        return np.ndarray.base.__get__(self) if name == "base" else getattr(bare(self), name)
 
     def write(self: Any, value: Any) -> None:
         setattr(bare(self), name, value)
