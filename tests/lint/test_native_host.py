@@ -24,6 +24,7 @@ __global__ void blend(const float* x, const float* z, float* y, int n) {{
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) y[i] = z[i] + x[i];
 }}
+__global__ void sgemm(const float* x) {{}}
 torch::Tensor go(torch::Tensor x) {{
   auto y = torch::empty_like(x);
   {body}
@@ -56,6 +57,7 @@ PREPARES = {
     "for (int i = 0; i < 9; ++i) tiles[i] = x.data_ptr<float>() + 9 * i;",
     "a table made on the host": "auto t = torch::empty({9}, torch::kCPU); float* p = t.data_ptr<float>(); "
     "for (int i = 1; i < 9; ++i) p[i] = p[i-1] * 0.5f;",
+    "a kernel of its own by the name of a product": "sgemm<<<1, 32>>>(x.data_ptr<float>());",
     "one number": "float top = x.max().cpu().item<float>(); for (int i = 0; i < 2; ++i) top *= 2;",
 }
 

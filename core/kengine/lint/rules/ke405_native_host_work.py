@@ -38,6 +38,7 @@ _WRITES = frozenset({"=", "+=", "-=", "*=", "/="})
 def check(source: SourceTree, context: Context) -> Iterator[Hit]:
     """Look at host functions that can be called."""
     native = find_native(source)
+    own = {function.name for cpp in native.sources for function in cpp.unit.functions}
     for cpp in native.sources:
         for function in cpp.unit.functions:
             if function.is_kernel or function.is_device or function.name not in native.reached:
@@ -45,7 +46,8 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
             words = cpp.unit.tokens[slice(*function.body)]
             texts = [t.text if t.kind != "str" else "" for t in words]
             fetched = next((i for i, text in enumerate(texts) if text in _FETCHES or _is_cpu(texts, i)), -1)
-            library = next((i for i, text in enumerate(texts) if text in _LIBRARIES or _PRODUCTS.match(text)), -1)
+            calls = (i for i, text in enumerate(texts) if text not in own)
+            library = next((i for i in calls if texts[i] in _LIBRARIES or _PRODUCTS.match(texts[i])), -1)
             if library >= 0 and _PRODUCTS.match(texts[library]):
                 what = f"{function.name!r} multiplies on the host, with {texts[library]}"
                 yield cpp.hit(function.body[0] + library, what, "reject")
