@@ -214,7 +214,7 @@ def test_host_code_beyond_the_light_headers_does_not_keep_kernels_from_compiling
     unit = Unit(text, "cuda_sources.cu", locate(text, text), (), ("scale<float>",))
     binary = compiler.compile_unit(unit, find("sm_90"), tmp_path, "k.py", "extension")
     assert {"scale<float>", "turn"} <= set(binary.symbols)
-    broken = Unit(text.replace("T(2)", "U(2)"), "cuda_sources.cu", unit.lines, (), ("scale<float>",))
+    broken = Unit(text.replace("T(2)", "T(2"), "cuda_sources.cu", unit.lines, (), ("scale<float>",))
     with pytest.raises(CandidateFault) as caught:
         compiler.compile_unit(broken, find("sm_90"), tmp_path, "k.py", "extension")
     assert caught.value.status == "compile_failed"

@@ -111,7 +111,10 @@ class Ledger:
             if not flags & INPUT:
                 return
             nbytes = sum(p.nbytes for p in read) + sum(p.nbytes for p in written)
-            counted = self.moved if find_kind(name) == "movement" else self.uses
+            moves = find_kind(name) == "movement"
+            if moves and not written:
+                return  # a look at shapes or addresses
+            counted = self.moved if moves else self.uses
             use = counted.setdefault(name, [0, 0])
             use[0] += 1
             use[1] += cost(nbytes, flops)
