@@ -179,7 +179,7 @@ def test_an_interrupt_keeps_what_is_finished_and_leaves_no_process(
     assert children, "it works in child processes"
     process.send_signal(number)
     out, err = process.communicate(timeout=30)
-    assert process.returncode == code
+    assert process.returncode == code, err
     assert out == "" and word in err and "Traceback" not in err
     deadline = time.monotonic() + 10
     while any(_alive(pid) for pid in children) and time.monotonic() < deadline:

@@ -16,6 +16,7 @@ import pytest
 from kengine.device import trace
 from kengine.device.cupti import Activity, CuptiError
 from kengine.plugins.hooks import Inputs
+from kengine.provenance import contents
 from kengine.runner import watch
 from watch_support import Seen, followed
 
@@ -166,8 +167,8 @@ def cupti(monkeypatch: pytest.MonkeyPatch) -> _Cupti:
 
 
 def test_the_trace_leaves_out_what_the_follower_does(cupti: _Cupti, monkeypatch: pytest.MonkeyPatch) -> None:
-    digest = watch._digest
-    monkeypatch.setattr(watch, "_digest", lambda *given: (cupti.run("at::native::digest"), digest(*given))[1])
+    digest = contents.digest
+    monkeypatch.setattr(contents, "digest", lambda *given: (cupti.run("at::native::digest"), digest(*given))[1])
 
     def function(given: Any) -> Any:
         with trace.tracing():

@@ -10,6 +10,7 @@ import copy
 from collections.abc import Sequence
 
 from kengine.errors import TaskError
+from kengine.syntax import parse_tree
 
 PLACE = """
 def _place(value, device):
@@ -131,7 +132,7 @@ def recorded(source: str, test: str, function: str, runner: str) -> str:
 def definitions(text: str, what: str) -> ast.Module:
     """A module with imports, functions and classes of a text only. Raises TaskError when it does not parse."""
     try:
-        tree = ast.parse(text)
+        tree = parse_tree(text)
     except (SyntaxError, ValueError, RecursionError) as error:
         raise TaskError(f"{what} does not parse: {error}") from None
     kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)

@@ -11,6 +11,7 @@ from typing import Literal
 from kengine.curate.record import Sample
 from kengine.model import Task
 from kengine.plugins.dialect import Dialect
+from kengine.syntax import parse_tree
 
 Style = Literal["", "destination", "native"]
 """How an answer that is there already is written: "" for a function or class of Python that returns its results,
@@ -35,7 +36,7 @@ def read_call(task: Task) -> Call:
     if task.form == "module":
         return Call()
     try:
-        tree = ast.parse(task.source)
+        tree = parse_tree(task.source)
     except (SyntaxError, ValueError, RecursionError):
         return Call()
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}

@@ -15,6 +15,7 @@ from typing import Union
 from kengine.curate.operators import CATEGORIES, CATEGORY, CONTRACTIONS
 from kengine.curate.record import Sample
 from kengine.model import JsonValue, Task
+from kengine.syntax import parse_tree
 
 FUSED_MOST = 10
 """Operators beyond a first one that still count as one fused kernel."""
@@ -90,7 +91,7 @@ def describe(sample: Sample, prefer: str = "source") -> dict[str, JsonValue]:
 
 def _parse(source: str, root: str) -> Structure | None:
     try:
-        tree = ast.parse(source)
+        tree = parse_tree(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     defined: dict[str, _Definition] = {

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kengine.model import Case, JsonValue, Task
+from kengine.syntax import parse_tree
 
 MAX_EXTENT = 8192
 """Largest size that a variant gives a dimension which was not larger before."""
@@ -91,7 +92,7 @@ def _by_params(task: Task, draw: random.Random) -> Iterator[Variant]:
 
 def _by_constants(task: Task, draw: random.Random) -> Iterator[Variant]:
     try:
-        tree = ast.parse(task.source)
+        tree = parse_tree(task.source)
     except (SyntaxError, ValueError, RecursionError):
         return
     constants: dict[str, ast.Constant] = {}
@@ -121,7 +122,7 @@ def _rewrite(source: str, changes: dict[ast.Constant, str]) -> str:
 def _defaults(source: str) -> dict[str, JsonValue]:
     """Defaults of make_inputs' parameters after seed and device, where they are written out."""
     try:
-        tree = ast.parse(source)
+        tree = parse_tree(source)
     except (SyntaxError, ValueError, RecursionError):
         return {}
     found: dict[str, JsonValue] = {}

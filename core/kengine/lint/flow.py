@@ -26,6 +26,7 @@ from kengine.lint.flow_values import (
     unite,
 )
 from kengine.lint.source import SourceTree
+from kengine.syntax import parse_tree
 
 _MAX_CALLS = 12
 WEIGHT = re.compile(
@@ -326,7 +327,7 @@ def find_flow(source: SourceTree, weights: tuple[str, ...] = ()) -> Flow:
 def weight_names(task: str) -> tuple[str, ...]:
     """Names of the parameters of a task's reference, by position; () where it has none that can be read."""
     try:
-        tree = ast.parse(task)
+        tree = parse_tree(task)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
     for node in tree.body:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, Union
 
+from kengine.syntax import parse_tree
+
 MAX_LENGTH = 1000
 MAX_VALUE = 1 << 63
 
@@ -88,7 +90,7 @@ def _parse(text: str) -> ast.expr:
     if len(text) > MAX_LENGTH:
         raise ExpressionError(f"{text[:40]!r}... is longer than {MAX_LENGTH} characters")
     try:
-        return ast.parse(text.strip(), mode="eval").body
+        return parse_tree(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ExpressionError(f"{text!r} is not an expression") from None
 

@@ -8,6 +8,7 @@ from enum import Enum
 
 from kengine.errors import CandidateFault
 from kengine.model import Candidate
+from kengine.syntax import parse_tree
 from kengine.tasks.cfamily import has_name, kernel_names
 
 
@@ -60,7 +61,7 @@ def find_form(candidate: Candidate) -> Form:
 def _names(text: str) -> frozenset[str]:
     """Names that the code imports or uses as attributes; comments and strings do not count."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parse_tree(text)):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             module = getattr(node, "module", None) or ""
             found.update(module.split("."))

@@ -6,6 +6,8 @@ import ast
 import functools
 from dataclasses import dataclass
 
+from kengine.syntax import parse_tree
+
 
 @dataclass(frozen=True)
 class LineMap:
@@ -44,7 +46,7 @@ def locate(source: str, candidate: str) -> LineMap:
 def _strings(candidate: str) -> tuple[tuple[str, int], ...]:
     """Long string constants of a Python text that run over several lines, with the lines that they begin on."""
     try:
-        tree = ast.parse(candidate)
+        tree = parse_tree(candidate)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
     return tuple(

@@ -7,6 +7,7 @@ import symtable
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from kengine.syntax import parse_tree
 from kengine.tasks.source import Source, SourceError
 
 _REFLECTION = frozenset({"globals", "locals", "vars", "eval", "exec", "getattr", "__all__", "__import__", "attrgetter"})
@@ -169,7 +170,7 @@ def _named_in_text(node: ast.stmt, uses: frozenset[str]) -> frozenset[str]:
 
 def _names_of_annotation(text: str) -> set[str]:
     try:
-        tree = ast.parse(text.strip(), mode="eval")
+        tree = parse_tree(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return set()
     return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kengine.errors import UsageError
+from kengine.syntax import parse_tree
 
 MAX_BYTES = 2_000_000
 """Largest source file in bytes; a generated kernel has a hundredth of that."""
@@ -102,7 +103,7 @@ def parse_python(text: str) -> ast.Module:
     try:
         with _WARNINGS, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.parse(text)
+            return parse_tree(text)
     except SyntaxError as error:
         raise SourceError(f"syntax error: {error.msg}", error.lineno or 0) from error
     except (RecursionError, MemoryError) as error:

@@ -13,6 +13,7 @@ from kengine.curate.format import Glimpse, Loader, NearMiss
 from kengine.curate.loaders.columns import RowError, attempt
 from kengine.curate.record import Outcome, Sample
 from kengine.model import Case, SourceFile
+from kengine.syntax import parse_tree
 from kengine.tasks.source import read_text
 
 CASES = 6
@@ -129,7 +130,7 @@ def recognise(glimpse: Glimpse) -> list[Loader | NearMiss]:
 def _positional(code: str, entry: str) -> tuple[str, str]:
     """A candidate and its entry that take keyword-only arguments by position: a task has no other."""
     try:
-        found = [n for n in ast.parse(code).body if isinstance(n, ast.FunctionDef) and n.name == entry]
+        found = [n for n in parse_tree(code).body if isinstance(n, ast.FunctionDef) and n.name == entry]
     except (SyntaxError, ValueError, RecursionError):
         return code, entry  # the judge says what is wrong with it
     if not found or not found[-1].args.kwonlyargs:

@@ -15,6 +15,7 @@ from kengine.curate.loaders.columns import RowError, attempt
 from kengine.curate.record import Outcome, Sample
 from kengine.errors import UsageError
 from kengine.model import Case, SourceFile, Task
+from kengine.syntax import parse_tree
 from kengine.tasks.source import read_text
 
 _LOCAL = ("task", "utils", "reference", "submission")
@@ -123,7 +124,7 @@ def _part(folder: Path, spec: Mapping[str, Any], name: str) -> Path:
 def _without_local_imports(text: str) -> str:
     """The text without imports of its neighbours, `from __future__`, and with "cuda" in terms of the case's device."""
     try:
-        tree = ast.parse(text)
+        tree = parse_tree(text)
     except (SyntaxError, ValueError, RecursionError) as error:
         raise RowError("broken_task", f"does not parse: {error}") from None
     kept = [

@@ -15,6 +15,7 @@ from kengine.curate.loaders.columns import ROW_SUFFIXES, RowError, attempt, plai
 from kengine.curate.record import Outcome, Sample
 from kengine.errors import TaskError
 from kengine.model import Case, JsonValue, SourceFile, Task
+from kengine.syntax import parse_tree
 from kengine.tasks.source import read_text
 
 RULE = "#" * 146
@@ -86,8 +87,8 @@ def _sample(glimpse: Glimpse, kind: str, file: str, origin: str, told: Mapping[s
 def _called(head: str, test: str, stem: str) -> tuple[str, str, int]:
     """The function under test, the test that takes no arguments, and how many results it stores; "" where unknown."""
     try:
-        defined = {n.name for n in ast.parse(head).body if isinstance(n, ast.FunctionDef) and not _is_kernel(n)}
-        tree = ast.parse(test)
+        defined = {n.name for n in parse_tree(head).body if isinstance(n, ast.FunctionDef) and not _is_kernel(n)}
+        tree = parse_tree(test)
     except (SyntaxError, ValueError, RecursionError) as error:
         raise TaskError(f"does not parse: {error}") from None
     for node in tree.body:
