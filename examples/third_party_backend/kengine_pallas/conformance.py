@@ -74,7 +74,7 @@ _SPIN = """
     jax.lax.while_loop(lambda n: n >= 0, spin, 0)
 """
 
-_POKE = "    ctypes.c_float.from_address(x.unsafe_buffer_pointer()).value = 0.5\n"
+_POKE = "    ctypes.cast(x.unsafe_buffer_pointer(), ctypes.POINTER(ctypes.c_float))[0] = 0.5\n"
 
 
 def _change(text: str, old: str, new: str) -> str:
