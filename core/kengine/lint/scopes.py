@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Union
 
 Kind = Literal["import", "value", "item", "definition", "parameter", "unknown"]
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_SCOPES = (*_Function, ast.ClassDef)
 _Comprehension = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 Scope = Union[ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef]
 
@@ -29,22 +30,19 @@ class Binding:
 class Scopes:
     """Every binding of every scope, and which scope a name at a node belongs to."""
 
-    def __init__(self, tree: ast.Module, parents: Mapping[ast.AST, ast.AST]) -> None:
+    def __init__(self, tree: ast.Module, nodes: Sequence[ast.AST], parents: Mapping[ast.AST, ast.AST]) -> None:
+        """nodes: those of the tree, parents before their children."""
         self.tree = tree
         self.parents = parents
         self.bindings: dict[ast.AST, dict[str, list[Binding]]] = {tree: {}}
         self.outer: dict[ast.AST, set[str]] = {}
         self._around: dict[ast.AST, ast.AST] = {}
-        pending: list[tuple[ast.AST, ast.AST]] = [(tree, tree)]
-        while pending:
-            inner, scope = pending.pop()
-            self._around[inner] = scope
-            opens = isinstance(inner, (*_Function, ast.ClassDef))
-            pending += [(child, inner if opens else scope) for child in ast.iter_child_nodes(inner)]
-        for node in ast.walk(tree):
+        for node in nodes:
+            parent = parents.get(node, tree)
+            self._around[node] = parent if isinstance(parent, _SCOPES) else self._around.get(parent, tree)
             if isinstance(node, (ast.Global, ast.Nonlocal)):
-                self.outer.setdefault(self.scope_of(node), set()).update(node.names)
-        for node in ast.walk(tree):
+                self.outer.setdefault(self._around[node], set()).update(node.names)
+        for node in nodes:
             self._visit(node)
 
     def scope_of(self, node: ast.AST) -> ast.AST:

@@ -32,7 +32,7 @@ class SourceTree:
             children = list(ast.iter_child_nodes(node))
             self.parents.update(dict.fromkeys(children, node))
             self.nodes += children
-        self.scopes = Scopes(tree, self.parents)
+        self.scopes = Scopes(tree, self.nodes, self.parents)
         self.names = Resolver(self.scopes)
         self._found: dict[tuple[Any, str], list[Any]] = {}
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from kengine.extension import linkage
+from kengine.provenance import mappings
 from kengine.runner import watch
 
 Mapped = frozenset[str]
@@ -15,16 +16,7 @@ Mapped = frozenset[str]
 
 def mapped() -> Mapped:
     """Paths of the files that are mapped executable into this process."""
-    found = set()
-    try:
-        with open("/proc/self/maps") as file:
-            for line in file:
-                parts = line.split(maxsplit=5)
-                if len(parts) == 6 and "x" in parts[1] and parts[5].startswith("/"):
-                    found.add(parts[5].rstrip("\n").removesuffix(" (deleted)"))
-    except OSError:
-        pass
-    return frozenset(found)
+    return mappings.paths()
 
 
 def vendors(paths: Iterable[str]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from kengine.array import Array
-from kengine.provenance import Facts, contents
+from kengine.provenance import Facts, contents, mappings
 from kengine.provenance.ledger import INPUT, PARAMETER, Ledger, Piece
 
 if TYPE_CHECKING:
@@ -352,23 +352,18 @@ def _follower() -> Follower | None:
 
 
 _VENDOR = re.compile(
-    rb"(?:cublas|cudnn|cufft|cusolver|cusparse|cutlass|hipblas|rocblas|miopen|hipfft|mkl|openblas|onednn|dnnl)",
+    r"(?:cublas|cudnn|cufft|cusolver|cusparse|cutlass|hipblas|rocblas|miopen|hipfft|mkl|openblas|onednn|dnnl)",
     re.IGNORECASE,
 )
 
 
 @functools.lru_cache(maxsize=10_000)
-def _vendor(path: bytes) -> str:
+def _vendor(path: str) -> str:
     """The name of the file at a path where it is a vendor's library, else ""."""
-    name = path.rpartition(b"/")[2]
-    return name.decode(errors="replace") if _VENDOR.search(name) else ""
+    name = path.rpartition("/")[2]
+    return name if _VENDOR.search(name) else ""
 
 
 def _libraries() -> set[str]:
     """Vendor libraries that are mapped into this process."""
-    try:
-        with open("/proc/self/maps", "rb") as file:
-            paths = {line[line.find(b"/") :] for line in file.read().splitlines()}
-    except OSError:
-        return set()
-    return {name for path in paths if (name := _vendor(path))}
+    return {name for path in mappings.paths() if (name := _vendor(path))}

@@ -30,6 +30,10 @@ def modules() -> dict[str, types.ModuleType]:
     return {**build_new(), **build_old()}
 
 
+def _present() -> list[str]:
+    return [name for name in sys.modules if name.startswith(ROOTS) and name.partition(".")[0] in ROOTS]
+
+
 @contextlib.contextmanager
 def facade() -> Iterator[None]:
     """`import nki...` and `import neuronxcc.nki...` find the interpreter in this block; then all is as before."""
@@ -37,14 +41,14 @@ def facade() -> Iterator[None]:
     if all(sys.modules.get(root) is ours[root] for root in ROOTS):
         yield
         return
-    saved = {name: module for name, module in sys.modules.items() if name.partition(".")[0] in ROOTS}
+    saved = {name: sys.modules[name] for name in _present()}
     for name in saved:
         del sys.modules[name]
     sys.modules.update(ours)
     try:
         yield
     finally:
-        for name in [n for n in sys.modules if n.partition(".")[0] in ROOTS]:
+        for name in _present():
             del sys.modules[name]
         sys.modules.update(saved)
 
