@@ -321,10 +321,35 @@ def test_two_such_kernels_or_one_of_another_language_decide_nothing() -> None:
     two = KERNELS + "\n@nki.jit\ndef add(a, b):\n    return a\n"
     with pytest.raises(UsageError, match="which of rows, columns, multiply, add is the candidate"):
         parse(two + NKI, "k.py")
-    with pytest.raises(UsageError, match="which of rows, columns, multiply is the candidate"):
+    with pytest.raises(UsageError, match="which of rows, columns is the candidate"):
         parse(KERNELS.replace("neuronxcc.nki", "triton") + NKI, "k.py")
 
 
 def test_a_wrapper_around_the_kernel_is_the_entry() -> None:
     text = KERNELS + "\ndef host(a, b):\n    return multiply(a, b)[: rows(columns(3))]\n"
     assert parse(text, "k.py", NKI).candidate.entry == "host"
+
+
+KERNEL_ALONE = """
+import torch
+from triton import jit as compiled
+
+def make_inputs(seed, device):
+    return (torch.ones(4),)
+
+def reference(x):
+    return x
+
+@compiled
+def copy(x, y):
+    pass
+"""
+
+
+def test_a_kernel_that_needs_a_launch_is_no_entry() -> None:
+    with pytest.raises(UsageError, match="no candidate found: define `candidate`"):
+        parse(KERNEL_ALONE, "kernel.py")
+    item = parse(KERNEL_ALONE.replace("from triton import jit", "from nki import jit"), "kernel.py")
+    assert item.candidate.entry == "copy", "one that is called like a function may be"
+    item = parse(KERNEL_ALONE + "\ndef run(x):\n    return x\n", "kernel.py")
+    assert item.candidate.entry == "run"

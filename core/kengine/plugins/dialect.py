@@ -1,7 +1,7 @@
 """How candidates of each backend are written: what a prompt asks for, how a file is called, how code is recognised.
 
 A backend's module may declare `KENGINE_DIALECT = Dialect(...)`; without one the defaults hold. `kengine curate` reads
-it, no verdict depends on it.
+it, and whoever looks for the entry of a candidate that does not name it.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ class Dialect:
     marks: regular expressions (multi-line) of which one occurs in code for this backend and no other. hints: likewise,
     but code for other backends may hold them too: they count when no backend's marks occur.
     fences: words after the fence of a code block that say it is for this backend, besides the backend's own name.
+    called, launched: decorators, by their dotted names, of kernels that are called like functions and may be the entry
+    themselves, and of kernels that need a launch and never are.
     """
 
     language: str = ""
@@ -36,6 +38,8 @@ class Dialect:
     marks: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
     fences: tuple[str, ...] = ()
+    called: frozenset[str] = frozenset()
+    launched: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         for pattern in (*self.marks, *self.hints):
@@ -74,6 +78,16 @@ class Dialects(dict[str, Dialect]):
     def python(self) -> frozenset[str]:
         """Words after the fence of a block of Python."""
         return frozenset(tag for tag, suffix in self.suffixes.items() if suffix == ".py")
+
+    @cached_property
+    def called(self) -> frozenset[str]:
+        """Decorators of kernels that may be the entry themselves."""
+        return frozenset[str]().union(*(dialect.called for dialect in self.values()))
+
+    @cached_property
+    def launched(self) -> frozenset[str]:
+        """Decorators of kernels that need a launch."""
+        return frozenset[str]().union(*(dialect.launched for dialect in self.values()))
 
     @cached_property
     def native(self) -> frozenset[str]:

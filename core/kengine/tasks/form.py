@@ -68,9 +68,6 @@ _ALIASES = {
     "ReferenceModel": "Model", "get_input": "get_inputs", "get_init_input": "get_init_inputs",
     "init_inputs": "get_init_inputs",
 }  # fmt: skip
-DIRECT = frozenset({"nki.jit", "neuronxcc.nki.jit"})
-"""Decorators whose kernels take and return arrays when they are called: such a kernel may be the entry itself."""
-
 _NOT_ENTRIES = ("test", "bench", "main", "check", "verify", "compare", "run_test", "validate")
 
 
@@ -156,15 +153,17 @@ def find_entry(source: Source, form: Form, named: str = "") -> str:
 
 def single_entry(source: Source, form: Form) -> list[str]:
     """What `likely_entries` gives, but the only kernel that can be called like a function where that is ambiguous."""
+    from kengine.plugins import dialect
+
     likely = likely_entries(source, form)
     if len(likely) == 1 or form is MODULE:
         return likely
-    kernels = [name for name in direct_kernels(source) if not likely or name in likely]
+    kernels = [name for name in decorated(source, dialect.declared().called) if not likely or name in likely]
     return kernels if len(kernels) == 1 else likely
 
 
-def direct_kernels(source: Source) -> list[str]:
-    """Functions with a decorator of DIRECT, whatever name it was imported under."""
+def decorated(source: Source, decorators: Collection[str]) -> list[str]:
+    """Functions with one of these decorators, whatever name it was imported under."""
     known: dict[str, str] = {}
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Import):
@@ -176,16 +175,19 @@ def direct_kernels(source: Source) -> list[str]:
         for decorator in getattr(statement, "decorator_list", ()):
             written = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
             head, dot, rest = written.partition(".")
-            if known.get(head, head) + dot + rest in DIRECT:
+            if known.get(head, head) + dot + rest in decorators:
                 found.append(name)
     return found
 
 
 def likely_entries(source: Source, form: Form) -> list[str]:
     """Public functions outside the task that nothing else in the file uses; for modules, classes whose name fits."""
+    from kengine.plugins import dialect
+
     names = top_level(source)
     if form is MODULE:
         return [n for n, node in names.items() if isinstance(node, ast.ClassDef) and n.startswith("ModelNew")]
+    kernels = decorated(source, dialect.declared().launched)
     functions = [
         name
         for name, node in sorted(names.items(), key=lambda item: item[1].lineno)
@@ -193,6 +195,7 @@ def likely_entries(source: Source, form: Form) -> list[str]:
         and not name.startswith("_")
         and name not in form.reserved
         and not name.startswith(_NOT_ENTRIES)
+        and name not in kernels
     ]
     if len(functions) <= 1:
         return functions

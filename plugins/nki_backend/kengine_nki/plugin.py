@@ -26,6 +26,7 @@ KENGINE_DIALECT = Dialect(
     "NKI",
     entry="one function decorated with `nki.jit`",
     marks=(r"\bnki\.jit\b|neuronxcc\.nki|^import nki\b|^from nki\b",),
+    called=frozenset({"nki.jit", "neuronxcc.nki.jit"}),
 )
 
 

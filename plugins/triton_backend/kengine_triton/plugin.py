@@ -23,7 +23,11 @@ from kengine.plugins.hooks import Inputs, Outputs, hookimpl
 
 KENGINE_SPEC = (1, 0)
 KENGINE_DIALECT = Dialect(
-    "Triton", marks=(r"\btriton\.jit\b",), hints=(r"^import triton\b|^from triton\b",), fences=("gluon",)
+    "Triton",
+    marks=(r"\btriton\.jit\b",),
+    hints=(r"^import triton\b|^from triton\b",),
+    fences=("gluon",),
+    launched=frozenset({"triton.jit", "triton.runtime.jit.jit", "triton.experimental.gluon.jit"}),
 )
 
 
