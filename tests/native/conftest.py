@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from alone import run_alone
 from kengine.model import Candidate, Mode, SourceFile, Target, TaskView
 from native_inputs import make_inputs
 
@@ -59,3 +60,8 @@ def call(session: Callable[..., Any]) -> Callable[..., Any]:
         return session(text, **given).call(make_inputs(*args), mode)
 
     return run
+
+
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """An artifact lists every extension that its process has loaded, as a runner has one candidate's only."""
+    return run_alone(pyfuncitem) if pyfuncitem.path.name == "test_watch_extension.py" else None
