@@ -28,6 +28,12 @@ _KEPT_ENVIRONMENT = (
     "ROCR_VISIBLE_DEVICES", "NEURON_RT_VISIBLE_CORES", "CUDA_HOME", "CUDA_PATH", "ROCM_PATH", "ROCM_HOME", "CC", "CXX",
     "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES", "KENGINE_TRACE",
 )  # fmt: skip
+_OWN_ENVIRONMENT = {
+    "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1",
+    # torch opens no device in a fork of a process that has counted devices through the runtime, which importing
+    # torch.utils.cpp_extension does; through NVML it may count them.
+    "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
+}  # fmt: skip
 _BOOT = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
@@ -183,7 +189,7 @@ class Zygote:
 def environment(extra: Mapping[str, str]) -> dict[str, str]:
     """Write the environment of a zygote: a short list of this process's variables, one thread, the target's own."""
     kept = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
-    return {**kept, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", **extra}
+    return {**kept, **_OWN_ENVIRONMENT, **extra}
 
 
 def search_path(packages: Sequence[str]) -> list[str]:
