@@ -62,3 +62,54 @@ def test_a_standby_that_does_not_get_ready_is_left_out(crew, backend, monkeypatc
     assert standbys(crew) == [waited[1]] and waited[0].ended
     with crew.runner(info, backend.module) as runner:
         assert runner is waited[1]
+
+
+def test_runners_of_a_device_open_it_with_few_queues(crew, backend, monkeypatch):
+    from kengine.engine import crew as crews
+
+    given = []
+
+    class Noted(crews.Runner):
+        def __init__(self, *args):
+            given.append(args[-1])
+            super().__init__(*args)
+
+    monkeypatch.setattr(crews, "Runner", Noted)
+    (info,) = backend.targets()
+    with crew.runner(info, backend.module):
+        pass
+    with crew.runner(replace(info, device="cuda"), backend.module):
+        pass
+    one = {"CUDA_DEVICE_MAX_CONNECTIONS": "1", "CUDA_DEVICE_MAX_COPY_CONNECTIONS": "1"}
+    assert given[0] == {} and one in given and not any(found not in ({}, one) for found in given)
+
+
+def make_task(name):
+    from kengine import tasks
+
+    text = f"# {name}\ndef make_inputs(seed, device):\n    return ()\n\n\ndef reference():\n    return 1\n"
+    return tasks.parse("def candidate():\n    return 1\n", "c.py", task_text=text).task
+
+
+def test_tasks_are_spread_over_the_judges(backend):
+    (info,) = backend.targets()
+    made = Crew(Plan(), standbys=16)
+    try:
+        tasks = [make_task(n) for n in range(40)]
+        judges = [made.judge(info, task, backend) for task in tasks]
+        assert len(set(judges)) == 3
+        assert [made.judge(info, task, backend) for task in tasks] == judges  # each task keeps its own
+        own = judges[0]
+        own.waiting = 4
+        others = [judge for judge in set(judges) if judge is not own]
+        others[0].waiting, others[1].waiting = 2, 1
+        assert made.judge(info, tasks[0], backend) is others[1]
+        others[1].waiting = 9
+        assert made.judge(info, tasks[0], backend) is others[0]
+    finally:
+        made.close()
+
+
+def test_few_candidates_side_by_side_have_one_judge(crew, backend):
+    (info,) = backend.targets()
+    assert len({crew.judge(info, make_task(n), backend) for n in range(12)}) == 1

@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kengine.device import contexts
 from kengine.engine.drain import Drain
 from kengine.engine.judge import Judge
 from kengine.engine.runner import Runner
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from kengine.plugins.backend import Backend
 
 _ATTEMPTS = 3
+_SERVED = 6
+"""Candidates side by side that one judge serves without being what they wait for."""
+_QUEUE = 4
+"""Requests before a judge that are worth opening a task a second time."""
 
 
 class Crew:
@@ -38,7 +43,7 @@ class Crew:
         self._lock = threading.Lock()
         self._zygotes: dict[str, Zygote] = {}
         self._ready: dict[str, deque[Runner]] = {}
-        self._judges: dict[str, Judge] = {}
+        self._judges: dict[str, list[Judge]] = {}
         self._alive: set[Runner] = set()
         self._numbers = itertools.count(1)
         self._drain = Drain()
@@ -56,15 +61,21 @@ class Crew:
             self._discard(runner)
 
     def judge(self, info: TargetInfo, task: Task, backend: Backend) -> Judge:
-        """The long-lived judge of a device, for tasks that are trusted."""
+        """A long-lived judge of a device, for tasks that are trusted; where many are judged side by side there are
+        several, each with the tasks that fall to it."""
         recipe = _judge_recipe(info, task.source, backend)
         with self._lock:
-            judge = self._judges.get(recipe.key)
-            if judge is None:
+            judges = self._judges.get(recipe.key)
+            if judges is None:
                 zygote = self._zygote(recipe)
-                judge = Judge(lambda: self._fork(zygote, "judge", None), _open_timeout(self._plan, task))
-                self._judges[recipe.key] = judge
-        return judge
+                timeout_s, count = _open_timeout(self._plan, task), 1 + self._standbys // _SERVED
+                judges = [
+                    Judge(lambda: self._fork(zygote, "judge", None), timeout_s, beside=count) for _ in range(count)
+                ]
+                self._judges[recipe.key] = judges
+        own = judges[int(task.digest[:8], 16) % len(judges)]
+        # Another one must open the task first, which pays when there is a queue before its own.
+        return own if own.waiting < _QUEUE else min(judges, key=lambda judge: judge.waiting)
 
     @contextmanager
     def own_judge(self, info: TargetInfo, task: Task, backend: Backend) -> Iterator[Judge]:
@@ -114,7 +125,8 @@ class Crew:
         """Process numbers of zygotes and judges by name, for tests and reports."""
         with self._lock:
             named = {f"zygote {z.recipe.role} {z.recipe.target}".strip(): z.pid for z in self._zygotes.values()}
-            return {**named, **{f"judge {n}": j.pid for n, j in enumerate(self._judges.values())}}
+            judges = [judge for each in self._judges.values() for judge in each if judge.pid is not None]
+            return {**named, **{f"judge {n}": judge.pid for n, judge in enumerate(judges)}}
 
     def close(self) -> None:
         """Kill every process and remove every folder; safe to call again."""
@@ -122,7 +134,8 @@ class Crew:
             if self._closed:
                 return
             self._closed = True
-            judges, zygotes, alive = list(self._judges.values()), list(self._zygotes.values()), list(self._alive)
+            judges = [judge for each in self._judges.values() for judge in each]
+            zygotes, alive = list(self._zygotes.values()), list(self._alive)
         for runner in alive:
             runner.kill()
         for zygote in zygotes:
@@ -172,7 +185,9 @@ class Crew:
         workdir = self._root / holder
         workdir.mkdir(mode=0o777)
         os.chmod(workdir, 0o777)  # the runner may have another uid; the umask must not lock it out
-        runner = Runner(zygote, self._drain, holder, kind, limits, str(workdir))
+        on_device = kind == "runner" and (limits or {}).get("device", "cpu") != "cpu"
+        environ = contexts.environ(self._plan.timed) if on_device else {}
+        runner = Runner(zygote, self._drain, holder, kind, limits, str(workdir), environ)
         with self._lock:
             self._alive.add(runner)
         return runner

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from kengine import codec, wire
@@ -14,7 +14,7 @@ from kengine.model import Case, CaseView, Comparison, Task, TimeRecord
 from kengine.provenance import Facts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from kengine.engine.runner import Runner
 
@@ -41,12 +41,18 @@ class OpenTask:
 
 
 class Judge:
-    """A connection to one judge process, started by `fork` and started again when it is lost."""
+    """A connection to one judge process, started by `fork` and started again when it is lost.
 
-    def __init__(self, fork: Callable[[], Runner], open_timeout_s: float) -> None:
+    beside: how many judges share the device's memory. waiting: requests that are under way or stand before it.
+    """
+
+    def __init__(self, fork: Callable[[], Runner], open_timeout_s: float, beside: int = 1) -> None:
+        self.waiting = 0
+        self._beside = beside
         self._fork = fork
         self._open_timeout_s = open_timeout_s
         self._lock = threading.Lock()
+        self._counting = threading.Lock()
         self._process: Runner | None = None
         self._generation = 0
 
@@ -73,6 +79,7 @@ class Judge:
             "screen": screen,
             "comparers": [list(pair) for pair in comparers],
             "chip_error": chip_error,
+            "beside": self._beside,
         }
         try:
             answer, _ = self.call("open", body, timeout_s=self._open_timeout_s)
@@ -148,7 +155,7 @@ class Judge:
         Raises what the judge says is wrong, WorkerLost when it died, TimeoutError at the end of the time (the judge
         is then killed, since it cannot be interrupted).
         """
-        with self._lock:
+        with self._queued(), self._lock:
             if generation is not None and (self._process is None or generation != self._generation):
                 raise WorkerLost("the judge that had opened this task is gone")
             process = self._start()
@@ -182,6 +189,16 @@ class Judge:
         """End the process."""
         with self._lock:
             self._stop()
+
+    @contextmanager
+    def _queued(self) -> Iterator[None]:
+        with self._counting:
+            self.waiting += 1
+        try:
+            yield
+        finally:
+            with self._counting:
+                self.waiting -= 1
 
     def _start(self) -> Runner:
         if self._process is None:

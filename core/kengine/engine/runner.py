@@ -19,6 +19,8 @@ from kengine.model import Status
 from kengine.plugins import trace
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kengine.engine.drain import Drain
     from kengine.engine.zygote import Zygote
 
@@ -30,7 +32,14 @@ class Runner:
     """One forked, sandboxed process that serves one candidate and is then killed with all it has started."""
 
     def __init__(
-        self, zygote: Zygote, drain: Drain, holder: str, kind: str, limits: dict[str, Any] | None, workdir: str
+        self,
+        zygote: Zygote,
+        drain: Drain,
+        holder: str,
+        kind: str,
+        limits: dict[str, Any] | None,
+        workdir: str,
+        environ: Mapping[str, str] | None = None,
     ) -> None:
         self.holder = holder
         self.workdir = workdir
@@ -46,9 +55,12 @@ class Runner:
         self._read, write, self.output = drain.pipe()
         try:
             answer = zygote.ask(
-                {"op": "fork", "kind": kind, "limits": limits, "holder": holder, "workdir": workdir},
+                {
+                    "op": "fork", "kind": kind, "limits": limits, "holder": holder, "workdir": workdir,
+                    "environ": dict(environ or {}),
+                },
                 (theirs.fileno(), write),
-            )
+            )  # fmt: skip
         except BaseException:
             ours.close()
             drain.forget(self.output)

@@ -7,6 +7,7 @@ tensor on a device, which is what `kengine.array.Array` takes.
 from __future__ import annotations
 
 import fcntl
+import functools
 import itertools
 import mmap
 import os
@@ -16,6 +17,7 @@ import numpy as np
 
 from kengine.array import ITEMSIZE, Array, contiguous_strides
 from kengine.errors import DeviceLost, InfraError, TargetUnavailable
+from kengine.judge.spares import Spares
 from kengine.model import TensorSpec
 
 POISON = 0xFF
@@ -130,13 +132,30 @@ class DeviceArena:
         os.close(self._fd)
         self._fd = -1
         self._view = None
-        torch.cuda.synchronize()
-        self._memory.close()
+        ended = torch.cuda.Event()
+        ended.record()
+        memory = self._memory
+
+        def give_back() -> None:
+            ended.synchronize()
+            memory.close()
+
+        device_spares().later(give_back)
+
+
+@functools.lru_cache(maxsize=1)
+def device_spares() -> Spares[DeviceArena]:
+    """The spare blocks of this process's device."""
+    import torch
+
+    index = torch.cuda.current_device()
+    # A thread has no device of its own until it has said which.
+    return Spares(DeviceArena, lambda: torch.cuda.set_device(index))
 
 
 def make_arena(device: str, nbytes: int) -> Arena:
     """An arena of at least `nbytes` on "cpu" or "cuda"."""
-    return DeviceArena(nbytes) if device == "cuda" else HostArena(nbytes)
+    return device_spares().take(nbytes) if device == "cuda" else HostArena(nbytes)
 
 
 def require_device(device: str) -> None:

@@ -93,12 +93,15 @@ class Judge:
         chip_error = message.get("chip_error", 0.0)
         if type(chip_error) not in (int, float) or not 0.0 <= chip_error < 1.0:
             raise UsageError(f"chip_error is {chip_error!r}, want a relative error from 0 to 1")
+        beside = message.get("beside", 1)
+        if type(beside) is not int or beside < 1:
+            raise UsageError(f"beside is {beside!r}, want the number of judges that share the memory")
         key = _key(task, salt, device, limit, chip_error)
         session = self.sessions.get(key)
         if session is None:
             arena.require_device(device)
-            share = OWN_SHARE if task.self_referenced else CACHE_SHARE
-            self.caches[device].limit = arena.memory_bytes(device) // share or CACHE_BYTES[device]
+            share = OWN_SHARE if task.self_referenced else CACHE_SHARE * beside
+            self.caches[device].limit = arena.memory_bytes(device) // share or CACHE_BYTES[device] // beside
             session = Session(task, salt, device, key, self.caches[device], float(chip_error))
             try:
                 session.open(limit)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import os
 import socket
 import sys
 import time
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from kengine import codec, wire
+from kengine.device import streams
 from kengine.errors import CandidateFault, KengineError, PluginError, TargetUnavailable, UsageError
 from kengine.model import Artifact, Candidate, CaseView, Launch, Mode, Target, TaskView, TimingPlan
 from kengine.plugins import trace
@@ -53,6 +55,7 @@ def prepare(module: str | None, target: str) -> None:
 def main(channel: int, measures: tuple[str, ...], *, holder: str, workdir: str, settings: Mapping[str, Any]) -> None:
     """In the sandbox: serve the channel until `quit` or its end. Ends the process with code 0 by returning."""
     limits = settings.get("limits") or {}
+    os.environ.update(settings.get("environ") or {})
     environment.make_private(workdir, str(settings.get("cache") or ""))
     faults.set_limits(dict(limits))
     with contextlib.suppress(Exception):
@@ -152,7 +155,8 @@ class Server:
         artifact = self.backend.compile(candidate, view, target, [b.inputs for b in bundles], self.workdir)
         if self.artifact is None or target == _target:
             self.artifact = artifact
-            self.compiled = state.read_settings()
+            # Where the backend has called it to compile it, what that call has changed is a call's doing.
+            self.compiled = source.settings() or state.read_settings()
         return {"artifact": codec.to_json(artifact)}
 
     def launch(self, request: dict[str, Any], fds: list[int]) -> dict[str, Any]:
@@ -164,25 +168,36 @@ class Server:
         begun = time.perf_counter_ns()
         if mode in _WITHHELD:
             kept.forget()
-        outputs, seen = self._follow(case, bundle) if mode is Mode.traced else (self._call(case, bundle, mode), None)
-        if mode in _WITHHELD:
-            kept.forget()
-        elapsed = time.perf_counter_ns() - begun
+        with streams.calling(self._on_device) as left:
+            outputs, seen = self._make(case, bundle, mode)
+            if mode in _WITHHELD:
+                kept.forget()
+            elapsed = time.perf_counter_ns() - begun
+            collected = results.collect(watch.bare(outputs.value), bundle, case)
+            unjoined = left()
         return {
-            "outputs": results.collect(watch.bare(outputs.value), bundle, case),
+            "outputs": collected,
+            "unjoined": list(unjoined),
             "launches": [codec.to_json(launch) for launch in merge(outputs.launches)],
             "details": codec.to_json(Artifact(self._compiled().target, details=outputs.details))["details"],
             "elapsed_ns": elapsed,
             **({"facts": seen} if seen is not None else {}),
         }
 
+    def _make(self, case: CaseView, bundle: arena.Bundle, mode: Mode) -> tuple[Outputs, dict[str, Any] | None]:
+        """Call once, and say what was seen where the call is followed."""
+        return self._follow(case, bundle) if mode is Mode.traced else (self._call(case, bundle, mode), None)
+
+    @property
+    def _on_device(self) -> bool:
+        return str(self.limits.get("device", "cpu")) != "cpu"
+
     def _call(self, case: CaseView, bundle: arena.Bundle, mode: Mode) -> Outputs:
         with self._generators_apart():
             return self.backend.launch(self._compiled(), case, bundle.inputs, mode)
 
     def _follow(self, case: CaseView, bundle: arena.Bundle) -> tuple[Outputs, dict[str, Any]]:
-        on_device = str(self.limits.get("device", "cpu")) != "cpu"
-        with self._generators_apart(), watch.watching(bundle, on_device) as facts:
+        with self._generators_apart(), watch.watching(bundle, self._on_device) as facts:
             outputs = self.backend.launch(self._compiled(), case, bundle.inputs, Mode.traced)
         seen: dict[str, Any] = codec.to_json(facts(outputs.value))
         return outputs, seen
@@ -203,18 +218,25 @@ class Server:
         entry.forget()
         self.held = []
         outputs, launches, facts, elapsed = [], [], [], 0
+        unjoined: set[str] = set()
         for case, bundle, mode in zip(cases, bundles, request["modes"]):
             begun = time.perf_counter_ns()
-            made, seen = (
-                self._follow(case, bundle) if mode == "traced" else (self._call(case, bundle, Mode.normal), None)
-            )
-            elapsed += time.perf_counter_ns() - begun
-            value = watch.bare(made.value)
-            outputs.append(results.collect(value, bundle, case))
+            with streams.calling(self._on_device) as left:
+                made, seen = self._make(case, bundle, Mode.traced if mode == "traced" else Mode.normal)
+                elapsed += time.perf_counter_ns() - begun
+                value = watch.bare(made.value)
+                outputs.append(results.collect(value, bundle, case))
+                unjoined.update(left())
             launches.append(sum(launch.count for launch in made.launches))
             facts += [seen] if seen is not None else []
             self.held.append((value, bundle, case))
-        return {"outputs": outputs, "launches": launches, "facts": facts, "elapsed_ns": elapsed}
+        return {
+            "outputs": outputs,
+            "launches": launches,
+            "facts": facts,
+            "elapsed_ns": elapsed,
+            "unjoined": sorted(unjoined),
+        }
 
     def collect_held(self, request: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         """Copy what the calls of the last sequence returned once more, as it is now, and let go of it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from kengine.model import Target
@@ -12,7 +13,7 @@ from kengine.native.driver import Unit
 from kengine.native.lines import locate
 from kengine.native.warm import KERNEL, import_all, rehearse
 
-from kengine_cuda.chips import EMULATED, find
+from kengine_cuda.chips import EMULATED, Chip, find
 
 
 def warm_up(target: Target) -> bool:
@@ -22,27 +23,43 @@ def warm_up(target: Target) -> bool:
         rehearse("cuda", 32, EMULATED.arch)
         return True
     chip = find(target.arch)
-    if chip is not None:
-        from kengine_cuda.toolchain.compiler import compile_unit
-
-        with tempfile.TemporaryDirectory() as folder:
-            unit = Unit(KERNEL, "increment.cu", locate(KERNEL, KERNEL))
-            compile_unit(unit, chip, Path(folder), "increment.cu", "plain")
-        if VARIABLE in os.environ:
-            _prepare_device(chip.arch)
+    if chip is not None and VARIABLE not in os.environ:
+        _rehearse(chip)
+    elif chip is not None:
+        _apart(lambda: _rehearse(chip))
+        _prepare_device(chip.arch)
     return True
 
 
 def open_device(target: Target) -> bool:
-    """Open the device's context and launch one kernel; nothing to do where there is no device."""
-    import torch
-
-    if target.arch == "cpu" or not torch.cuda.is_available():
+    """Open the device's context and launch one kernel; nothing to do for a target that is no device here."""
+    if target.arch == "cpu" or VARIABLE not in os.environ:
         return True
     from kengine_cuda.device import open_context
 
     open_context()
     return True
+
+
+def _rehearse(chip: Chip) -> None:
+    """Compile one small kernel, so that compiler and headers are in memory."""
+    from kengine_cuda.toolchain.compiler import compile_unit
+
+    with tempfile.TemporaryDirectory() as folder:
+        unit = Unit(KERNEL, "increment.cu", locate(KERNEL, KERNEL))
+        compile_unit(unit, chip, Path(folder), "increment.cu", "plain")
+
+
+def _apart(work: Callable[[], object]) -> None:
+    """Do something in a fork of its own, whose end says nothing: NVRTC initialises the driver of a machine that has
+    one, and no fork of a process in which that was done can open a device."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            work()
+        finally:
+            os._exit(0)
+    os.waitpid(pid, 0)
 
 
 def _prepare_device(arch: str) -> None:
@@ -62,4 +79,3 @@ def _prepare_device(arch: str) -> None:
         return
     finally:
         cache.publish(folder)
-
