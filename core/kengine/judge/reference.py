@@ -69,8 +69,9 @@ def run_exact(
 ) -> Answer:
     """Run the reference with inputs and parameters in float64, `float32` in its own text read as float64.
 
-    `move`: seed of a random relative change of `STEP` on every floating-point input and parameter. alternate: every
-    second array is moved the other way, so that what cancels between two of them in one run adds up in the other.
+    `move`: seed of a random relative change of 0.6 to 1.4 times `STEP` on every floating-point input and parameter;
+    moves of one size would cancel in a sum of two large terms. alternate: every second array is moved the other way,
+    so that what cancels between two of them in one run adds up in the other.
     Raises whatever the reference raises, since not every reference survives this.
     """
     change = _mover(move, alternate) if move is not None else _identity
@@ -191,10 +192,10 @@ def _mover(seed: int, alternate: bool) -> Callable[[Any], Any]:
             import torch
 
             generator = torch.Generator(array.device).manual_seed(state.getrandbits(63))
-            signs = torch.randint(0, 2, array.shape, generator=generator, device=array.device)
-            return array * (1.0 + step * (2 * signs - 1))
-        signs = np.random.default_rng(state.getrandbits(63)).integers(0, 2, array.shape)
-        return array * (1.0 + step * (2 * signs - 1))
+            draw = torch.rand(array.shape, generator=generator, device=array.device, dtype=torch.float64) * 2 - 1
+            return array * (1.0 + step * (0.8 * draw + torch.copysign(torch.full_like(draw, 0.6), draw)))
+        draw = np.random.default_rng(state.getrandbits(63)).random(array.shape) * 2 - 1
+        return array * (1.0 + step * (0.8 * draw + np.copysign(0.6, draw)))
 
     return change
 
