@@ -7,7 +7,7 @@ from typing import Any
 
 from kengine.model import Mode, Target
 
-from kengine_triton import observe, targets
+from kengine_triton import glue, observe, targets
 from kengine_triton.chips import EMULATED, Chip, find
 
 _GUARDED = (
@@ -51,8 +51,6 @@ def open_device(target: Target) -> bool:
         return True
     import torch
 
-    if not torch.cuda.is_available():
-        return True
     observe.install_compiled()
     x = torch.zeros(16, device="cuda")
     if not any(_launch(kernel, launcher, x) for kernel, launcher in _prepared):
@@ -86,6 +84,7 @@ def _build_driver(chip: Chip, kernel: Any) -> None:
     from triton.backends import backends
     from triton.runtime import driver
 
+    glue.install()
     with suppress(Exception):
         driver.set_active(backends["amd" if chip.is_amd else "nvidia"].driver())
         _prepared.append((kernel, driver.active.launcher_cls(kernel.src, kernel.metadata)))
