@@ -24,8 +24,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-LEAST_S = 10.0
-"""A step that would have less than this is not begun."""
+LEAST_S, ENDING_S = 10.0, 5.0
+"""A step that would have less than the first is not begun; one that is stopped has the second to print what it has."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,10 @@ def steps(target: str) -> tuple[Step, ...]:
             Bar("spread over verdicts, %", r"spread over \d+ runs ([\d.]+)%", "below 1", lambda n: n < 1),
         )),
         Step("selftest", ("-m", "kengine", "selftest", "--target", target), 140),
+        Step("extension", ("benchmarks/device_extension.py",), 130, (
+            Bar("times torch's own load_inline", r"^load_inline: ([\d.]+) x", "10 or more", lambda n: n >= 10),
+            Bar("honest extensions passed", r"^load_inline: .*, (\d+) passed", "64", lambda n: n == 64),
+        )),
         Step("integrity", ("benchmarks/integrity.py", target), 60, (
             Bar("checks, times a verdict", r"ratio ([\d.]+)", "1.5 or less", lambda n: n <= 1.5),
         )),
@@ -103,6 +107,10 @@ def run(step: Step, limit_s: float, log: Path, environ: dict[str, str]) -> int |
         try:
             return process.wait(limit_s)
         except subprocess.TimeoutExpired:
+            # Tests that are interrupted still say which of them failed.
+            process.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(ENDING_S)
             return None
         finally:
             with suppress(ProcessLookupError):

@@ -28,6 +28,10 @@ LOGS = {
         "add 64 Mi: kengine   140.000 us (activity), profiler   127.500 us, ratio 1.0980, spread over 6 runs 0.10%, "
         "speedup 1.1 (faster), 32 samples\n"
     ),
+    "extension": (
+        "load_inline: 64 verdicts in 20.00 s = 192/min, 64 passed\ntorch's own, 16 side by side: 9.5/min (16 of 16 right)\n"
+        "load_inline: 20.2 x torch's own in a process each\n"
+    ),
     "integrity": "triton:sm_90 rmsnorm: 800.0 ms without, 1100.0 ms with, ratio 1.38 (quartiles 1.3 to 1.5; bar 1.5)\n",
     "costs": (
         "contexts by torch, 16 at once: 9.1/s, ready after 900 ms, gone 100 ms after the kill\n"
@@ -62,6 +66,10 @@ def test_figures_are_read_and_held_against_their_bars(script: Any) -> None:
     timing = read(script, "timing")
     assert timing["ratio to the profiler"] == ("0.9916, 1.098", False)
     assert timing["spread over verdicts, %"] == ("0.8, 0.1", True)
+    assert read(script, "extension") == {
+        "times torch's own load_inline": ("20.2", True), "honest extensions passed": ("64", True),
+        "ends well": ("exit code 0", True),
+    }  # fmt: skip
     assert read(script, "integrity")["checks, times a verdict"] == ("1.38", True)
     assert read(script, "costs")["contexts a second"] == ("9.1", False)
 
