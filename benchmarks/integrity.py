@@ -1,7 +1,8 @@
 """What the dynamic integrity checks cost: the same candidates with and without them, in turn, by a warm engine.
 
-`integrity.py [TARGET ...]`, default the device-free targets. On a device (`integrity.py triton:sm_90`) the kernels take
-about a millisecond. Bars: at most 2 times the verdict without them on a CPU, at most 1.5 times on a device.
+`integrity.py [TARGET ...]`, default the device-free targets. On a device (`integrity.py triton:sm_90`) the kernels are
+products of float32 matrices, which take about a millisecond and little memory. Bars: at most 2 times the verdict
+without them on a CPU, at most 1.5 times on a device.
 """
 
 from __future__ import annotations
@@ -16,25 +17,33 @@ from kengine import Engine, Item, Plan, tasks
 from kengine.errors import KengineError
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
-ROUNDS = 15
+ROUNDS = {True: 15, False: 5}
+"""Pairs of verdicts by whether the target is emulated."""
 BARS = {True: 2.0, False: 1.5}
 """Bar by whether the target is emulated."""
+ON_A_CPU = (("rmsnorm", 0, 16, 512), ("softmax", 0, 64, 512))
+ON_A_DEVICE = (("matmul", 14, 1536, 1536), ("matmul", 14, 4096, 256))
+"""Task of `kernels`, variant, rows and columns."""
 
 
 def items(target: str) -> dict[str, Item]:
-    """Candidates of a target by name: passing ones of different weight."""
+    """Candidates of a target by name: passing ones of different weight, with a task of their own but for NKI and toy."""
     backend = target.partition(":")[0]
     if backend == "triton":
-        device = not target.endswith("interpret")
-        sizes = {"rmsnorm": (8192, 16384)} if device else {"rmsnorm": (16, 512), "softmax": (64, 512)}
+        sizes = ON_A_CPU if target.endswith("interpret") else ON_A_DEVICE
         return {
-            name: tasks.parse(kernels.candidate(name, 0), f"{name}.py", task_text=kernels.task(name, *size))
-            for name, size in sizes.items()
+            f"{name} {rows} x {columns}": tasks.parse(
+                kernels.candidate(name, variant), f"{name}.py", task_text=kernels.task(name, rows, columns)
+            )
+            for name, variant, rows, columns in sizes
         }
     if backend == "toy":
         return {"vector_add": tasks.load([EXAMPLES / "toy" / "vector_add.py"], None)}
-    found = sorted(p for p in (EXAMPLES / backend).rglob("*.py") if "rmsnorm" in str(p) or "softmax" in str(p))
-    return {p.stem: tasks.load([p], None) for p in found[:6] if "def reference" in p.read_text()}
+    if backend == "nki":
+        names = ("rmsnorm", "old_rmsnorm", "softmax")
+        return {name: tasks.load([EXAMPLES / "nki" / f"{name}.py"], None) for name in names}
+    folders = [EXAMPLES / backend / name for name in ("rmsnorm", "softmax")]
+    return {folder.name: tasks.load([folder / "raw_kernel.py"], folder / "task.py") for folder in folders}
 
 
 def main() -> int:
@@ -44,7 +53,7 @@ def main() -> int:
         try:
             missed += measure(target)
         except KengineError as error:
-            print(f"{target}: not measured: {error}")
+            print(f"{target}: not measured: {error}", flush=True)
     return 1 if missed else 0
 
 
@@ -58,9 +67,10 @@ def measure(target: str) -> int:
     ):
         for name, item in chosen.items():
             if not all(engine.verify(item).passed for engine in (bare, full)):
+                print(f"{target} {name}: not measured: it does not pass", flush=True)
                 continue
             ratios, walls = [], []
-            for _ in range(ROUNDS):
+            for _ in range(ROUNDS[full.info.emulated]):
                 pair = []
                 for engine in (bare, full):
                     begun = time.perf_counter()
@@ -75,7 +85,8 @@ def measure(target: str) -> int:
             without, with_ = (statistics.median(w[n] for w in walls) * 1e3 for n in (0, 1))
             print(
                 f"{target} {name}: {without:.1f} ms without, {with_:.1f} ms with, ratio {ratio:.2f} "
-                f"(quartiles {quartiles(ratios)}; bar {bar:g})"
+                f"(quartiles {quartiles(ratios)}; bar {bar:g})",
+                flush=True,
             )
     return missed
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kengine.device import trace
+from kengine.device import marks, trace
 from kengine.device.cupti import Activity, CuptiError
 from kengine.plugins.hooks import Inputs
 from kengine.provenance import contents
@@ -136,10 +136,11 @@ def test_a_launch_that_is_withheld_is_not_told(launches: c.CDLL) -> None:
 
 
 class _Cupti:
-    """A clock that counts, and a trace of what `run` was called with."""
+    """A clock that counts, and a trace of what `run` was called with by a clock that is ahead of it."""
 
     def __init__(self) -> None:
         self.at = 0
+        self.ahead = 0
         self.seen: list[Activity] = []
 
     def now_ns(self) -> int:
@@ -147,8 +148,12 @@ class _Cupti:
         return self.at
 
     def run(self, name: str, kind: str = "kernel") -> None:
-        begin = self.now_ns()
+        begin = self.now_ns() + self.ahead
         self.seen.append(Activity(kind, name, begin, begin + 7, 0))
+
+    def fill(self, nbytes: int) -> None:
+        begin = self.now_ns() + self.ahead
+        self.seen.append(Activity("fill", "fill", begin, begin + 2, 0, nbytes))
 
     @contextmanager
     def record(self, kernels_only: bool = False) -> Iterator[list[Activity]]:
@@ -161,12 +166,21 @@ class _Cupti:
 def cupti(monkeypatch: pytest.MonkeyPatch) -> _Cupti:
     made = _Cupti()
     monkeypatch.setattr(trace, "recorder", lambda: made)
+    monkeypatch.setattr(marks, "_allocate", lambda nbytes: None)
+    monkeypatch.setattr(marks, "_fill", lambda memory, words: made.fill(4 * words))
     monkeypatch.setattr(torch.cuda, "synchronize", lambda *_: None)
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: False)
     return made
 
 
-def test_the_trace_leaves_out_what_the_follower_does(cupti: _Cupti, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("ahead", [0, -30, 30, -40_000_000, 40_000_000])
+def test_the_trace_leaves_out_what_the_follower_does(
+    cupti: _Cupti, monkeypatch: pytest.MonkeyPatch, ahead: int
+) -> None:
+    """Also where the clocks of host and device disagree."""
+    cupti.ahead = ahead
+    late: list[set[str]] = []
+    monkeypatch.setattr(trace.streams, "note", late.append)
     digest = contents.digest
     monkeypatch.setattr(contents, "digest", lambda *given: (cupti.run("at::native::digest"), digest(*given))[1])
 
@@ -181,8 +195,41 @@ def test_the_trace_leaves_out_what_the_follower_does(cupti: _Cupti, monkeypatch:
         return given
 
     seen = call(function, torch.ones(4))
-    assert dict(seen.facts.device_ns) == {"ampere_sgemm_128x64": 14, "scale": 7}
+    assert dict(seen.facts.device_ns) == {"ampere_sgemm_128x64": 14, "scale": 7} and late == [set()]
     assert seen.kernels == {"scale": 1} and seen.origins == [(True, True, False)]
+
+
+def test_a_trace_without_one_of_its_marks_says_nothing(cupti: _Cupti, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill, count = cupti.fill, iter(range(99))
+    monkeypatch.setattr(cupti, "fill", lambda nbytes: None if next(count) == 2 else fill(nbytes))
+
+    def function(given: Any) -> Any:
+        with trace.tracing():
+            cupti.run("ampere_sgemm_128x64")
+            with trace.launching("scale", [given]):
+                cupti.run("scale")
+                given.mul_(2)
+        return given
+
+    seen = call(function, torch.ones(4))
+    assert dict(seen.facts.device_ns) == {} and seen.kernels == {"scale": 1}
+
+
+def test_what_is_set_apart_stays_so_when_it_is_nested_or_fails(cupti: _Cupti) -> None:
+    def function(given: Any) -> Any:
+        with trace.tracing():
+            with trace._hidden(), trace._hidden():
+                cupti.run("ours")
+            cupti.run("theirs")
+            with pytest.raises(ValueError), trace._hidden():
+                raise ValueError
+            cupti.run("theirs")
+            with trace._hidden():
+                cupti.run("ours")
+            cupti.run("theirs")
+        return given.mul_(2)
+
+    assert dict(call(function, torch.ones(4)).facts.device_ns) == {"theirs": 21}
 
 
 def test_a_device_that_cannot_be_traced_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,7 +81,7 @@ def test_a_task_of_several_shapes_needs_no_further_ones() -> None:
     block = "# /// kengine\n# [[cases]]\n# rows = 300\n# [[cases]]\n# rows = 17\n# ///\n"
     task = make(block + TOY, "two")
     (good, special) = reject([sample(GOOD, task=task), sample(ONE_SHAPE, task=task)], Reject(targets=("toy:cpu",)))
-    assert isinstance(good, Sample) and good.labels["shapes"] == "several" and good.judgements[0].cases == 2
+    assert isinstance(good, Sample) and good.labels["shapes"] == "several" and good.judgements[0].cases == 4
     assert isinstance(special, Loss) and special.reason == "shape_specialised"
 
 

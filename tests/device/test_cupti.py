@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from device_doubles import COPY, FILL, KERNEL, OTHER, Flush, Library
+from device_doubles import COPY, FILL, KERNEL, OTHER, Flush, Library, Marks
 from kengine.device import activity, cupti, timing
 from kengine.device.cupti import Activity, Cupti, CuptiError
 from kengine.model import TimingPlan
@@ -25,15 +25,15 @@ def test_records_come_in_order_with_their_kinds_names_and_streams(library: Libra
     recorder = Cupti()
     with recorder.record() as records:
         library.run(KERNEL, 50, "softmax", stream=13)
-        library.run(COPY, 20)
+        library.run(COPY, 20, nbytes=4096)
         library.run(OTHER, 5)
-        library.run(FILL, 30)
+        library.run(FILL, 30, nbytes=99)
         library.run(KERNEL, 40, "tail")
         assert records == []
     assert records == [
         Activity("kernel", "softmax", 1100, 1150, 13),
-        Activity("copy", "copy", 1250, 1270, 0),
-        Activity("fill", "fill", 1475, 1505, 0),
+        Activity("copy", "copy", 1250, 1270, 0, 4096),
+        Activity("fill", "fill", 1475, 1505, 0, 99),
         Activity("kernel", "tail", 1605, 1645, 7),
     ]
     assert library.enabled == set() and recorder._buffers == {} and set(library.sizes) == {1 << 20}
@@ -60,6 +60,19 @@ def test_a_refusal_is_an_error_and_leaves_nothing_enabled(library: Library) -> N
     library.fails["register"] = 3
     with pytest.raises(CuptiError, match="cuptiActivityRegisterCallbacks failed with CUPTI error 3"):
         Cupti()
+
+
+@pytest.mark.parametrize("broken", ["untimed", "dropped"])
+def test_a_record_that_is_not_complete_is_none(library: Library, broken: str) -> None:
+    recorder = Cupti()
+    setattr(library, broken, {2} if broken == "untimed" else 1)
+    with pytest.raises(CuptiError, match="1 of 3 activities were lost or have no times"), recorder.record():
+        for _ in range(3 if broken == "untimed" else 2):
+            library.run(KERNEL, 10, "k")
+    assert library.enabled == set()
+    with recorder.record() as again:
+        library.run(KERNEL, 10, "later")
+    assert [record.name for record in again] == ["later"]
 
 
 def test_a_machine_without_the_library_says_where_it_looked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +109,8 @@ def device(library: Library, monkeypatch: pytest.MonkeyPatch) -> Library:
         def elapsed_time(self, other: Any) -> float:
             return (other.ns - self.ns) / 1e6
 
-    Flush.library = library
+    Flush.library = Marks.library = library
+    monkeypatch.setattr(activity, "Marks", Marks)
     monkeypatch.setattr(torch.cuda, "synchronize", lambda *_: None)
     monkeypatch.setattr(torch.cuda, "Event", Event)
     for module in ("activity", "event", "timing"):
@@ -126,17 +140,47 @@ def test_each_call_is_timed_by_its_own_activity(device: Library) -> None:
     assert made == ["a", "b", "a", "a", "b", "a", "b", "a"]
 
 
-def test_where_activity_cannot_be_recorded_events_are_the_clock(device: Library) -> None:
+@pytest.mark.parametrize("ahead", [-5_000_000, -300, 300, 5_000_000])
+def test_calls_are_told_apart_though_the_clocks_disagree(device: Library, ahead: int) -> None:
+    device.ahead, device.clock = ahead, 10_000_000
     rotated, _ = calls(device)
-    device.fails["enable"] = 38
-    got = timing.time_calls(rotated, TimingPlan(3, 0, "activity"))
+    got = timing.time_calls(rotated, TimingPlan(5, 0, "activity"))
+    assert (got.samples_ns, got.launches) == ((10, 25, 10, 25, 10), 7)
+
+
+FAILURES = {
+    "refusal": (lambda d: d.fails.update(enable=38), "cuptiActivityEnable failed with CUPTI error 38"),
+    # In order: flush, mark, kernel, mark, and the same for the second call, which has two kernels.
+    "mark": (lambda d: d.missing.add(4), "has 3 of the 4 marks"),
+    "kernel": (lambda d: d.missing.add(3), "1 of 2 calls left no device activity"),
+    "part of a call": (lambda d: d.untimed.add(8), "1 of 9 activities were lost or have no times"),
+    "dropped": (lambda d: setattr(d, "dropped", 3), "3 of 12 activities were lost"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_what_cannot_be_recorded_is_said_and_not_timed_by_another_clock(device: Library, name: str) -> None:
+    """Nor are the calls made again: those that write to their inputs are right once."""
+    rotated, made = calls(device)
+    fail, reason = FAILURES[name]
+    fail(device)
+    got = timing.time_calls(rotated, TimingPlan(2, 0, "activity"))
+    assert (got.samples_ns, got.method, got.launches) == ((), "activity", 0) and reason in got.failed
+    assert made == ([] if name == "refusal" else ["a", "b"])
+    device.fails.clear()
+    assert timing.time_calls(rotated, TimingPlan(2, 0, "activity")).samples_ns == (10, 25)
+
+
+def test_events_are_the_clock_when_they_are_asked_for(device: Library) -> None:
+    rotated, _ = calls(device)
+    got = timing.time_calls(rotated, TimingPlan(3, 0, "event"))
     # Between two events: 100 before each kernel of the double, the kernel, and one tick of the second event.
     assert (got.samples_ns, got.method, got.launches) == ((111, 226, 111), "event", 0)
 
 
-def test_a_call_that_leaves_no_activity_is_not_timed_by_it(device: Library) -> None:
+def test_a_call_that_leaves_no_activity_has_no_time(device: Library) -> None:
     got = timing.time_calls([lambda: None], TimingPlan(2, 0, "activity"))
-    assert (got.samples_ns, got.method) == ((1, 1), "event")
+    assert got.samples_ns == () and got.failed == "2 of 2 calls left no device activity (6 records in all)"
 
 
 def test_wall_time_is_around_the_call_and_not_the_flush(device: Library) -> None:
@@ -159,10 +203,18 @@ def test_the_judges_instruments_use_the_same_clocks(device: Library, monkeypatch
     assert tools.methods() == ("activity", "event", "wall")
     rotated, _ = calls(device)
     assert tools.measure(rotated, "activity") == [10, 25] and tools.measure(rotated, "event") == [111, 226]
+    device.missing.add(device.done + 3)
+    assert tools.measure(rotated, "activity") == [10, 25], "what fails once is asked again"
     device.fails["enable"] = 38
-    with pytest.raises(DeviceLost, match="times by activity worked before and do not now; only event does"):
+    changes = len(device.changes)
+    with pytest.raises(DeviceLost, match="the reference cannot be timed by activity: cuptiActivityEnable failed"):
         tools.measure(rotated, "activity")
-    assert clock.DeviceInstruments().methods() == ("event", "wall")
+    tried = [change for change in device.changes[changes:] if change[0] == "enable"]
+    assert len(tried) == clock.ATTEMPTS
+    lesser = clock.DeviceInstruments()
+    assert lesser.methods() == ("event", "wall")
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "a GPU")
+    assert "CUPTI error 38" in lesser.state()["no_activity"] and "no_activity" not in tools.state()
 
 
 def test_what_the_driver_tells_of_the_device(monkeypatch: pytest.MonkeyPatch) -> None:

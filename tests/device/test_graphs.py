@@ -246,3 +246,26 @@ def test_a_torch_without_devices_has_nothing_to_watch(monkeypatch: pytest.Monkey
     monkeypatch.setattr(torch._C, "_CUDAGraph", type("Nothing", (), {}))
     graphs.install(lambda: observe._current)
     assert graphs._observer is not None
+
+
+def test_a_replay_in_a_stream_that_nobody_waits_for(device: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    from kengine.device import streams
+    from stream_doubles import Device
+
+    x, y, z = torch.ones(4), torch.zeros(4), torch.zeros(4)
+    graph = Graph()
+    graph.capture_begin()
+    twice(x, y)
+    plus_one(y, z)
+    graph.capture_end()
+    double = Device().install(monkeypatch)
+    late = []
+    for joined in (True, False):
+        with streams.calling(True) as left:
+            with torch.cuda.stream(double.stream(3)):
+                graph.replay()
+            if joined:
+                double.home.wait_stream(double.stream(3))
+            streams.wait()
+            late.append(left())
+    assert late == [(), ("twice, plus_one",)] and z.tolist() == [3.0] * 4

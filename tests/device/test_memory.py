@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from kengine import codec
 from kengine.device import memory
 from kengine.device.memory import SharedMemory
 from kengine.errors import DeviceLost
+from kengine.judge import arena
 from kengine.model import TensorSpec
 
 torch = pytest.importorskip("torch")
@@ -105,6 +107,10 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[Driver]:
     monkeypatch.setattr(torch, "device", lambda *given: device("cpu"))
     monkeypatch.setattr(torch.cuda, "synchronize", lambda *_: None)
     monkeypatch.setattr(torch.cuda, "current_stream", lambda *_: None)
+    monkeypatch.setattr(torch.cuda, "Event", lambda: SimpleNamespace(record=lambda: None, synchronize=lambda: None))
+    # What a thread does beside is looked at in tests/judge/test_spares.py.
+    spares = SimpleNamespace(take=arena.DeviceArena, later=lambda work: work())
+    monkeypatch.setattr(arena, "device_spares", lambda: spares)
     yield made
 
 

@@ -29,7 +29,8 @@ LOGS = {
         "speedup 1.1 (faster), 32 samples\n"
     ),
     "extension": (
-        "load_inline: 64 verdicts in 20.00 s = 192/min, 64 passed\ntorch's own, 16 side by side: 9.5/min (16 of 16 right)\n"
+        "load_inline: 64 verdicts in 20.00 s = 192/min, 64 passed\n"
+        "torch's own, 16 side by side: 9.5/min (16 of 16 right)\n"
         "load_inline: 20.2 x torch's own in a process each\n"
     ),
     "integrity": "triton:sm_90 rmsnorm: 800.0 ms without, 1100.0 ms with, ratio 1.38 (quartiles 1.3 to 1.5; bar 1.5)\n",

@@ -6,6 +6,7 @@ Kernels are compiled for sm_90 as on a machine that has one. What a launch compu
 from __future__ import annotations
 
 import importlib.util
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,12 @@ if importlib.util.find_spec("torch") is None or importlib.util.find_spec("triton
     pytest.skip("needs torch and triton", allow_module_level=True)
 
 import torch
-from device_doubles import KERNEL, Flush, Library
+from device_doubles import KERNEL, Flush, Library, Marks
 from kengine.device import activity, cupti
 from kengine.errors import CandidateFault
 from kengine.model import Artifact, Candidate, CaseView, Launch, Mode, SourceFile, Target, TaskView, TimingPlan
 from kengine.plugins.hooks import Inputs
+from kengine.runner.arena import Region
 from kengine_triton import chips, compile, plugin
 from kengine_triton.record.driver import StubDriver, Utilities
 from native_inputs import make_inputs
@@ -81,9 +83,11 @@ def device(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     monkeypatch.setattr(config, "_active" if hasattr(config, "_active") else "active", driver)
     monkeypatch.setattr(cupti, "_load", lambda: library)
     activity.recorder.cache_clear()
-    Flush.library = library
+    Flush.library = Marks.library = library
     for module in ("activity", "event", "timing"):
         monkeypatch.setattr(f"kengine.device.{module}.Flush", Flush)
+    for module in ("activity", "trace"):
+        monkeypatch.setattr(f"kengine.device.{module}.Marks", Marks)
     answers = {
         "is_available": True, "get_device_capability": (9, 0), "current_device": 0, "synchronize": None,
         "is_current_stream_capturing": False,
@@ -163,3 +167,110 @@ def test_what_the_compiler_refuses_has_its_line(device: None, tmp_path: Path) ->
         build(TEXT.replace("2 * tl.load", "tl.no_such_function(2) * tl.load"), tmp_path, make_inputs(X))
     # Triton 3.3 finds out when the kernel is launched, and tells that line.
     assert caught.value.status == "compile_failed" and caught.value.line in (9, 14)
+
+
+def test_a_launch_in_a_stream_that_nobody_waits_for(
+    device: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kengine.device import streams
+    from stream_doubles import Device
+    from triton.runtime import driver as config
+
+    inputs = make_inputs(X)
+    artifact = build(TEXT, tmp_path, inputs)
+    double = Device().install(monkeypatch)
+    monkeypatch.setattr(config.active, "get_current_stream", lambda *_: double.current.handle)
+    found = []
+    for handle in (0, 5):
+        with streams.calling(True) as left:
+            double.current = double.stream(handle)
+            launch(artifact, inputs)
+            found.append(left())
+    assert found == [(), ("twice",)] and double.current is double.home
+
+
+def test_the_devices_account_leaves_out_products_of_parameters(device: None, tmp_path: Path) -> None:
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Library(TorchDispatchMode):
+        """What a device does where a product is asked for."""
+
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if func is torch.ops.aten.mm.default:
+                library.run(KERNEL, 7 * BUSY_NS, "cutlass_gemm")
+            return func(*args, **(kwargs or {}))
+
+    weight = torch.eye(8)
+    text = TEXT.replace("def candidate(x):", "def candidate(x, w):\n    w @ w\n    PRODUCT")
+    for product, seen_ns in (("", {}), ("x[None] @ w", {"cutlass_gemm": 7 * BUSY_NS})):
+        inputs = make_inputs(X, weight)
+        artifact = build(text.replace("PRODUCT", product), tmp_path, inputs)
+        with Library():
+            seen = follow_with_parameter(artifact, inputs)
+        assert dict(seen.facts.device_ns) == {"twice": BUSY_NS, **seen_ns}
+
+
+def follow_with_parameter(artifact: Artifact, inputs: Inputs) -> Seen:
+    """A followed call whose second argument counts as a parameter."""
+    import watch_support
+
+    regions = watch_support._regions
+
+    def labelled(given: Inputs) -> Iterator[Any]:
+        for region in regions(given):
+            yield Region(region.start, region.end, "parameter w" if region.label == "arg 1" else region.label)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(watch_support, "_regions", labelled)
+        return follow(artifact, inputs)
+
+
+def test_a_kernel_that_goes_on_when_the_callers_stream_has_ended(
+    device: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kengine.device import streams, trace
+
+    inputs = make_inputs(X)
+    artifact = build(TEXT, tmp_path, inputs)
+    noted: list[set[str]] = []
+    monkeypatch.setattr(streams, "note", noted.append)
+    follow(artifact, inputs)
+    # The device is waited for after the caller's stream, and does something meanwhile.
+    waits = iter([None, None, None, None])
+    monkeypatch.setattr(streams, "wait", lambda: None)
+    synchronize = trace._synchronize
+
+    def late() -> None:
+        if next(waits, 1):
+            library.run(KERNEL, 2 * trace.SLACK_NS, "left")
+        synchronize()
+
+    monkeypatch.setattr(trace, "_synchronize", late)
+    follow(artifact, inputs)
+    assert noted == [set(), {"left"}]
+
+
+def test_calls_in_a_row_are_compared_as_well(device: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A candidate that gives its last answer to a call that comes at once is wrong in what is kept."""
+    from kengine.device import rapid
+    from kengine.runner import entry
+
+    monkeypatch.setattr(rapid.random.SystemRandom, "sample", lambda self, calls, count: calls[:count])
+    flush = Flush.__call__
+    monkeypatch.setattr(Flush, "__call__", lambda self: (time.sleep(0.05), flush(self)))
+    text = TEXT + (
+        "\n\nfrom time import perf_counter_ns\nhonest, last = candidate, (0, None)\n\n\n"
+        "def candidate(x):\n    global last\n    at, answer = last\n"
+        "    if perf_counter_ns() - at > 20_000_000:\n        answer = honest(x)\n"
+        "    last = (perf_counter_ns(), answer)\n    return answer\n"
+    )
+    inputs = [make_inputs(X), make_inputs(X + 1)]
+    artifact = build(text, tmp_path, inputs[0])
+    kept = {}
+    for writes in ((0,), ()):
+        entry.forget()
+        plugin.kengine_time(artifact, CaseView(0, (), writes), inputs, TimingPlan(2, 0, "activity"))
+        kept[writes] = [entry.returned(one)[1] for one in inputs]
+    right = [2 * X, 2 * X + 2]
+    assert all(torch.equal(a, b) for a, b in zip(kept[0,], right))
+    assert any(not torch.equal(a, b) for a, b in zip(kept[()], right))

@@ -117,3 +117,62 @@ def test_closing_ends_the_threads_and_refuses_what_has_not_begun():
     with pytest.raises(WorkerLost):
         pool.submit(lambda: None)
     assert not [t for t in threading.enumerate() if t in pool._threads]
+
+
+@pytest.fixture
+def held(pool):
+    """A batch whose first item is done at once while the others wait for `leave`; (batch, leave, what ran)."""
+    leave, ran = threading.Event(), []
+
+    def work(n):
+        ran.append(n)
+        if n:
+            leave.wait(10)
+        else:
+            while len(ran) < 3:  # until every worker is at something
+                time.sleep(0.001)
+        return n
+
+    batch = Batch(pool, work, range(20), False)
+    yield batch, leave, ran
+    leave.set()
+
+
+def check_given_up(pool, pending, leave, ran):
+    assert [future.cancelled() for future in pending] == [False] * (len(pending) - 2) + [True] * 2
+    leave.set()
+    assert pool.submit(lambda: 7).result(5) == 7
+    assert sorted(ran) == [0, 1, 2, 3], "what had not begun is never begun"
+
+
+def test_who_stops_iterating_gives_up_what_has_not_begun(pool, held):
+    batch, leave, ran = held
+    results = iter(batch)
+    assert next(results) == 0
+    while len(ran) < 4:
+        time.sleep(0.001)
+    pending = list(batch._pending)
+    results.close()
+    check_given_up(pool, pending, leave, ran)
+
+
+def test_also_asynchronously(pool, held):
+    batch, leave, ran = held
+
+    async def main():
+        results = batch.__aiter__()
+        assert await results.__anext__() == 0
+        while len(ran) < 4:
+            await asyncio.sleep(0.001)
+        pending = list(batch._pending)
+        await results.aclose()
+        return pending
+
+    check_given_up(pool, asyncio.run(main()), leave, ran)
+
+
+def test_a_pool_may_be_closed_by_one_of_its_own_threads():
+    pool = Pool(2)
+    assert pool.submit(pool.close).result(5) is None
+    with pytest.raises(WorkerLost):
+        pool.submit(lambda: None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 
+from kengine.engine import drain as module
 from kengine.engine.drain import Drain, Output
 
 
@@ -80,5 +81,57 @@ def test_a_pipe_that_is_forgotten_after_its_end_takes_no_other_with_it():
         os.write(write, b"still read")
         assert wait_for(lambda: output.total == 10)
         os.close(write)
+    finally:
+        drain.close()
+
+
+def test_what_came_before_a_pipe_is_forgotten_is_read():
+    drain = Drain()
+    try:
+        _, write, output = drain.pipe()
+        os.write(write, b"first")
+        assert wait_for(lambda: output.total == 5)
+        with drain._lock:  # its thread gets as far as this lock, so that it has not seen what follows
+            drain._wake()
+            time.sleep(0.1)
+            os.write(write, b" and last")
+            drain._drop.append(output)
+        assert wait_for(lambda: output.total == 14)
+        os.close(write)
+    finally:
+        drain.close()
+    assert output.text() == "first and last"
+
+
+def test_a_pipe_that_stays_open_and_silent_keeps_no_other_waiting():
+    drain = Drain()
+    writers = []
+    try:
+        for n in range(3):
+            _, write, output = drain.pipe()
+            writers.append(write)
+            os.write(write, b"hello")
+            assert wait_for(lambda output=output: output.total == 5), n
+    finally:
+        for write in writers:
+            os.close(write)
+        drain.close()
+
+
+def test_one_that_prints_without_end_is_left_for_the_others_after_a_while(monkeypatch):
+    drain = Drain()
+    try:
+        calls = []
+
+        def read(fd, size):
+            calls.append(fd)
+            assert len(calls) < 1000, "it reads one pipe for ever"
+            return b"x" * size
+
+        output = Output()
+        with monkeypatch.context() as patch:
+            patch.setattr(module.os, "read", read)
+            drain._read(-5, output)
+        assert 0 < len(calls) < 1000 and output.total == len(calls) << 16
     finally:
         drain.close()

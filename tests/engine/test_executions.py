@@ -35,7 +35,10 @@ HONEST = {
         "outputs": ["o"], "launches": [codec.to_json(Launch("k", (1,)))], "details": {"a": 1}, "elapsed_ns": 5,
         "facts": codec.to_json(Facts()),
     },
-    "sequence": {"outputs": [["o"], ["p"]], "launches": [1, 2], "facts": [codec.to_json(Facts())], "elapsed_ns": 5},
+    "sequence": {
+        "outputs": [["o"], ["p"]], "launches": [[codec.to_json(Launch("k", (1,)))], []],
+        "facts": [codec.to_json(Facts())], "elapsed_ns": 5,
+    },
     "held": {"outputs": [["o"], ["p"]]},
 }  # fmt: skip
 
@@ -46,8 +49,8 @@ class Judge:
     def __init__(self):
         self.compared = []
 
-    def lend(self, task, cases, phase, holder):
-        return [{} for _ in cases], []
+    def lend(self, task, cases, phase, holder, elsewhere=False, room=(0, 0)):
+        return [{"args": [{"at": 256 * (n + elsewhere)}]} for n, _ in enumerate(cases)], []
 
     def compare(self, task, case, phase, holder, outputs, brief, **how):
         self.compared.append((case, phase, outputs, brief))
@@ -91,7 +94,7 @@ def test_honest_replies(make):
     assert (comparison.ok, launches, details) == (True, (Launch("k", (1,)),), {"a": 1})
     assert execution.trace(0, "fresh") == (Comparison("c", True), (Launch("k", (1,)),))
     sequence(execution)
-    assert execution.launches == [1, 2] and execution.facts == [Facts(), Facts()]
+    assert execution.launched == [(Launch("k", (1,)),), ()] and execution.facts == [Facts(), Facts()]
     assert execution.look_again() == [Comparison("c", True)] * 2
     assert execution.job.digests == {"check/a": "digest of check"}
     modes = [body["mode"] for op, body in execution.asked if op == "launch"]
@@ -124,6 +127,24 @@ def test_nobody_knows_which_call_of_a_sequence_is_followed(make):
     assert seen == {("normal", "normal"), ("traced", "normal")}, "the second case has another reference"
 
 
+def test_of_a_sequence_at_a_given_place_one_call_is_followed_and_one_is_not(make):
+    seen = set()
+    for _ in range(60):
+        execution = make()
+        execution.check(0, "check")
+        assert execution.sequence([0, 0], ["one", "two"], execution.places[0]) is True
+        seen.add(tuple(execution.followed))
+        assert execution.asked[-1][1]["modes"] == [("normal", "traced")[each] for each in execution.followed]
+    assert seen == {(True, False), (False, True)}
+
+
+def test_a_sequence_that_would_begin_at_another_place_is_not_called(make):
+    execution = make()
+    execution.check(0, "check", elsewhere=True)
+    assert execution.sequence([0, 1], ["one", "two"], execution.places[0]) is False
+    assert [op for op, _ in execution.asked] == ["launch"] and execution.compared == []
+
+
 @pytest.mark.parametrize(
     ("op", "reply", "act"),
     [
@@ -138,11 +159,11 @@ def test_nobody_knows_which_call_of_a_sequence_is_followed(make):
         ("launch", {"facts": None}, lambda e: e.trace(0, "p")),
         ("launch", {"facts": {"kernels": 3}}, lambda e: e.trace(0, "p")),
         ("sequence", {"launches": None}, sequence),
-        ("sequence", {"launches": [1]}, sequence),
-        ("sequence", {"launches": [1, 1, 1]}, sequence),
-        ("sequence", {"launches": [1, True]}, sequence),
-        ("sequence", {"launches": [1, 1.0]}, sequence),
-        ("sequence", {"launches": [1, "1"]}, sequence),
+        ("sequence", {"launches": [[]]}, sequence),
+        ("sequence", {"launches": [[], [], []]}, sequence),
+        ("sequence", {"launches": [[], 1]}, sequence),
+        ("sequence", {"launches": [[], ["k"]]}, sequence),
+        ("sequence", {"launches": [[], {"k": 1}]}, sequence),
         ("sequence", {"facts": None}, sequence),
         ("sequence", {"facts": [codec.to_json(Facts())] * 3}, sequence),
         ("sequence", {"facts": [7]}, sequence),
@@ -179,3 +200,17 @@ def test_a_time_that_cannot_be_true_is_not_believed(make, elapsed, believed):
     execution.check(0, "p")
     assert execution.job.durations_ns.get("candidate", 0) == believed
     assert execution.call_ns == believed
+
+
+def test_kernels_that_a_call_left_in_streams_are_remembered(make):
+    execution = make(launch={"unjoined": ["spin"]}, sequence={"unjoined": ["k" * 300, "spin"]})
+    execution.launch(0, "check", Mode.normal)
+    execution.sequence([0, 0], ["a", "b"])
+    assert execution.unjoined == {"spin", "k" * 200}
+
+
+@pytest.mark.parametrize("names", ["spin", [1], [["spin"]], None, ["k"] * 1001])
+def test_names_of_kernels_that_are_none(make, names):
+    with pytest.raises(CandidateFault, match="names of kernels that are none") as caught:
+        make(launch={"unjoined": names}).launch(0, "check", Mode.normal)
+    assert caught.value.status == "tampered"

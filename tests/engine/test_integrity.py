@@ -97,9 +97,9 @@ def test_a_task_may_allow_one_buffer_for_every_answer(engine):
     assert engine.verify(replace(whole, task=task)).status == "passed"
 
 
-def facts(*operators, kernels=100, output=(True, True), **more):
+def facts(*operators, kernels=100, output=(True, True), own="k", **more):
     uses = tuple(OperatorUse(name, kind, 1, cost) for name, kind, cost in operators)
-    launched = (KernelUse("k", 1, kernels),) if kernels else ()
+    launched = (KernelUse(own, 1, kernels),) if kernels else ()
     return Facts(uses, launched, (OutputOrigin(*output, False, "k"),), **more)
 
 
@@ -130,6 +130,10 @@ COPIED = ("aten::relu", "elementwise", 100)
         (facts(moved=(OperatorUse("aten::_to_copy", "movement", 1, 40),)), facts(moved=(CLONE,)), ""),
         (facts(device_ns={"ampere_sgemm_128x64_nn": 90, "copy_kernel": 10}), facts(MM), "90% of the device's time"),
         (facts(device_ns={"my_gemm": 90, "copy_kernel": 10}), facts(MM), ""),
+        (facts(device_ns={"gemm_kernel": 90, "k": 10}), facts(MM), "90% of the device's time"),
+        (facts(device_ns={"gemm_kernel": 90, "k": 10}, own="gemm_kernel"), facts(MM), ""),
+        (facts(device_ns={"_Z11gemm_kernelPfS_i": 90, "k": 10}, own="gemm_kernel"), facts(MM), ""),
+        (facts(device_ns={"_ZN7cutlass7Kernel2IT_E": 90, "k": 10}, own="Kernel2"), facts(MM), "90% of the device's"),
     ],
 )  # fmt: skip
 def test_whose_work_it_is(candidate_facts, reference_facts, words):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -128,3 +130,36 @@ def test_a_folder_that_cannot_keep_verdicts_is_named(tmp_path):
     (tmp_path / "verdicts.sqlite").write_text("no database, but a text that is long enough to be taken for one" * 99)
     with pytest.raises(UsageError, match="cannot keep verdicts there"):
         Store(tmp_path)
+
+
+def test_a_verdict_waits_for_another_command_that_writes(tmp_path, verdict):
+    store = Store(tmp_path)
+    other = sqlite3.connect(store.path, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    timer = threading.Timer(0.3, other.execute, ("COMMIT",))
+    timer.start()
+    store.put("a", verdict)
+    assert store.get("a") == verdict
+    timer.join()
+    other.close()
+    store.close()
+
+
+@pytest.mark.parametrize("ends", ["with a verdict", "with an error"])
+def test_what_becomes_of_a_candidate_while_the_engine_is_closed_says_nothing(tmp_path, verdict, monkeypatch, ends):
+    from kengine.model import Status
+
+    def run(job, crew, device):
+        crew.close()  # kills the runner, which then looks as if it had crashed by itself
+        if ends == "with an error":
+            raise OSError("Bad file descriptor")
+        return replace(verdict, status=Status.crashed)
+
+    monkeypatch.setattr(pipeline, "run", run)
+    engine = Engine(target="toy:cpu", run=tmp_path, workers=1)
+    try:
+        with pytest.raises(WorkerLost, match="the engine was closed while this candidate was judged"):
+            engine.verify(item(GOOD))
+        assert len(engine._store) == 0
+    finally:
+        engine.close()

@@ -110,7 +110,7 @@ def test_task_and_candidate_apart_say_the_same(engine, name) -> None:
     verdict = engine.verify(tasks.load([FOLDER / "task" / f"{name}.py"], FOLDER / "task" / "task.py"))
     assert verdict.status is Status.passed, verdict.message
     assert not verdict.self_referenced and verdict.task.name == "rmsnorm"
-    assert len(verdict.stages.compare.comparisons) == 6
+    assert len(verdict.stages.compare.comparisons) == 8
 
 
 def test_a_single_file_is_judged_by_another_task_when_one_is_given(engine) -> None:

@@ -192,3 +192,13 @@ def test_bindings_in_a_device_source_compile_with_nvcc(settings: Settings) -> No
     m = load_inline("device_bindings", "", source, settings=replace(settings, mode="nvcc"))
     # No kernel is launched, and the tensor is the host's: is_cuda() says so on a device build.
     assert m.f(torch.ones(2)).tolist() == [2.0, 2.0]
+
+
+def test_torchs_own_headers_have_their_time_and_what_takes_longer_is_no_fault_of_the_candidate(
+    settings: Settings, tmp_path: Path
+) -> None:
+    text = "#include <torch/extension.h>\nint f() { return torch::nn::functional::relu(torch::zeros({2})).numel(); }"
+    how = replace(settings, cache=tmp_path, tools=settings.shared, full_headers=True, full_seconds=0.2)
+    with pytest.raises(CandidateFault, match=r"cpp_sources.cpp:2: 'torch::nn' .* has not finished after 0 s") as caught:
+        load_inline("slow", text, "__global__ void k() {}", functions=["f"], settings=how)
+    assert caught.value.status == "unsupported"

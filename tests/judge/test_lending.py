@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 from kengine.judge import lending
@@ -62,3 +64,60 @@ def test_memory_beside_the_inputs_is_watched_too(lent):
     one.view[place.base + leaf.at + leaf.nbytes] = 0
     for writes in ((), (0,), (0, 1)):
         assert lending.changed_inputs(holder, place, writes) == ("memory beside its inputs (out of bounds)",)
+
+
+def starts(answer):
+    """Where the first input of each bundle begins."""
+    return [bundle["args"][0]["at"] for bundle in answer["bundles"]]
+
+
+def ask(bench, *cases, **how):
+    phases = how.pop("phases", None) or ["check"] * len(cases)
+    body = {"task_id": bench.opened["task_id"], "cases": list(cases), "phases": phases, "holder": "r1", **how}
+    return bench.ask("lend", **body)[0]
+
+
+def test_a_loan_elsewhere_lies_where_the_first_did_not_and_is_compared_there(bench, make_task, lent_type):
+    bench.open(make_task(SOURCE), cases=2)
+    ask(bench, 0, 1, room=[4, 3])
+    arena = bench.judge.holders["r1"].arena
+    found = set()
+    for _ in range(30):
+        answer, fds = bench.ask(
+            "lend", task_id=bench.opened["task_id"], cases=[1], phase="check", holder="r1", elsewhere=True
+        )
+        found.update(starts(answer))
+        (lent,) = (lent_type(b, os.dup(fds[0]), torch=True) for b in answer["bundles"])
+        outputs = lent.describe([lent.args[0] * lent.args[1]])
+        assert bench.compare(1, outputs)["comparison"]["ok"]
+        assert bench.judge.holders["r1"].arena is arena and max(at for at, _ in place_ends(bench)) <= arena.nbytes
+    assert 0 not in found and len(found) > 5 and all(at % 256 == 0 for at in found)
+    assert starts(ask(bench, 1)) == [0]
+
+
+def place_ends(bench):
+    return [(place.end, place.base) for place in bench.judge.holders["r1"].places]
+
+
+def test_without_room_a_loan_stays_where_it_is(bench, make_task):
+    bench.open(make_task(SOURCE), cases=1)
+    phases = [f"p{n}" for n in range(40)]
+    ask(bench, *[0] * 40, phases=phases)
+    arena = bench.judge.holders["r1"].arena
+    assert starts(ask(bench, *[0] * 40, phases=phases, elsewhere=True))[0] < 4096
+    assert bench.judge.holders["r1"].arena is arena
+
+
+def test_with_room_the_memory_need_not_be_moved(bench, make_task):
+    bench.open(make_task(SOURCE), cases=1)
+    ask(bench, 0, room=[4, 3])
+    arena = bench.judge.holders["r1"].arena
+    ask(bench, *[0] * 7, phases=[f"p{n}" for n in range(7)])
+    assert bench.judge.holders["r1"].arena is arena
+
+
+@pytest.mark.parametrize("room", [[1], [1, 2, 3], [-1, 0], [0, 17], [True, 0], ["1", 0], 7])
+def test_room_is_two_small_numbers(bench, make_task, room):
+    bench.open(make_task(SOURCE), cases=1)
+    answer = ask(bench, 0, room=room)
+    assert answer["ok"] is False and "want two numbers from 0 to 16" in answer["message"]

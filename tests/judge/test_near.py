@@ -7,6 +7,11 @@ import pytest
 from kengine.judge import near
 from kengine.judge.inputs import Drawn
 
+DOUBLE = (
+    "import torch\ndef make_inputs(seed, device):\n    g = torch.Generator().manual_seed(seed)\n"
+    "    return [{inputs}]\ndef reference(x):\n    return {body}\n"
+)
+
 
 def altered(array, phase, seed=3):
     drawn = Drawn([array.copy()])
@@ -80,10 +85,19 @@ def test_phases():
     assert near.base("fresh") is None and near.base("fresh~swapped/other") is None
 
 
-def test_the_same_once_more_is_the_same():
-    assert near.base("check~same") == "check" and near.base("check~pair") == "check"
-    x = np.random.default_rng(1).standard_normal(100).astype(np.float32)
-    assert np.array_equal(altered(x, "check~same"), x)
+def test_the_same_once_more_is_the_same(bench, make_task):
+    assert near.base("check~pair") == "check" and near.base("check~same") is None
+    assert near.shared("check~same") == near.shared("check~same~same") == near.shared("check") == "check"
+    pytest.importorskip("torch")
+    bench.open(make_task(DOUBLE.format(inputs="torch.randn(64, 64, generator=g)", body="x * 2")), cases=1)
+    for phase in ("check", "fresh", "fresh~pair"):
+        (one,) = bench.lend(0, phase=phase)
+        before = one.args[0].clone()
+        (again,) = bench.lend(0, phase=phase + "~same")
+        assert (before == again.args[0]).all() and before.any()
+        session = bench.judge.sessions[bench.opened["task_id"]]
+        case = session.cases[0]
+        assert session.expected(case, phase + "~same") is session.expected(case, phase), "nothing is computed twice"
 
 
 @pytest.mark.parametrize(
@@ -96,10 +110,6 @@ def test_the_same_once_more_is_the_same():
 )
 def test_the_judge_chooses_contents_with_another_answer(bench, make_task, body, inputs, phase):
     pytest.importorskip("torch")
-    source = (
-        "import torch\ndef make_inputs(seed, device):\n    g = torch.Generator().manual_seed(seed)\n"
-        f"    return [{inputs}]\ndef reference(x):\n    return {body}\n"
-    )
-    bench.open(make_task(source), cases=1)
+    bench.open(make_task(DOUBLE.format(inputs=inputs, body=body)), cases=1)
     answer, _ = bench.ask("near", task_id=bench.opened["task_id"], case=0, phase="fresh")
     assert answer == {"ok": True, "phase": phase}

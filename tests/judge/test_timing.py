@@ -155,6 +155,9 @@ LIES = {
     "absurd": (patched(samples_ns=[10**15] * 4), "absurdly long"),
     "better method": (patched(method="activity"), "times by activity, asked for was wall"),
     "launches": (patched(launches=-1), "negative"),
+    "failed with times": (patched(failed="no recorder"), "times, and a reason why there are none"),
+    "failed with launches": (patched(failed="no recorder", samples_ns=[], launches=3), "a reason why there are none"),
+    "failed by a better method": (patched(failed="no", samples_ns=["x"], method="activity"), "a timing that is none"),
     "unknown key": (lambda r: {**r, "speedup": 9}, "the keys"),
     "nonce": (lambda r: {**r, "n": r["n"] + 1}, "nobody asked for"),
     "nonce as float": (lambda r: {**r, "n": float(r["n"])}, "nobody asked for"),
@@ -232,11 +235,109 @@ def test_in_place_tasks_are_timed_on_each_input_once(measure):
     assert {p.warmup for p in runner.plans[3:]} == {0}
 
 
+class Recorder(HostInstruments):
+    """A device with a recorder, by which each call of the reference takes 2000 ns; 5000 ns between events."""
+
+    def __init__(self, broken=False):
+        self.asked = []
+        self.broken = broken
+
+    def methods(self):
+        return ("activity", "event", "wall")
+
+    def measure(self, calls, method):
+        self.asked.append(method)
+        if method == "activity" and self.broken:
+            raise DeviceLost("no recorder")
+        for call in calls:
+            call()
+        return [{"activity": 2000, "event": 5000}[method] + n for n in range(len(calls))]
+
+
+QUICK = SOURCE.replace("    time.sleep(0.002)\n", "")
+
+
+def failing(at, why="the recorder broke", method="activity", instead=None):
+    """Times of 1000 ns by `method`, and at these batches (counted from 0) a reason, or what is patched instead."""
+    count = [0]
+
+    def lie(reply):
+        number, count[0] = count[0], count[0] + 1
+        samples = [1000 + n for n in range(len(reply["timing"]["samples_ns"]))]
+        timing = {"samples_ns": samples, "method": method, "launches": 0, "failed": ""}
+        if number in at:
+            timing |= instead or {"samples_ns": [], "failed": why}
+        outputs = reply["outputs"] if number not in at or instead else [[]] * len(samples)
+        return {**reply, "timing": timing, "outputs": outputs}
+
+    return lie
+
+
+@pytest.mark.parametrize("at", [{0}, {2, 3}, {0, 1, 4, 8}])
+def test_a_batch_that_could_not_be_measured_is_asked_for_again_on_other_inputs(measure, at):
+    answer, runner = measure(lambda x: x.cumsum(-1), failing(at), source=QUICK, instruments=Recorder())
+    assert answer["record"]["label"] == "faster", answer
+    assert answer["record"]["speedup"] == pytest.approx(2, rel=0.01)
+    (case,) = answer["record"]["cases"]
+    assert case["method"] == "activity" and "unmeasured" not in answer["record"]["device"]
+    for n in at - {0, 1}:  # the first three batches, which test the claim, have the same inputs
+        assert not set(runner.seen[n]) & set(runner.seen[n + 1])
+    assert {p.method for p in runner.plans} == {"activity"}
+
+
+def test_batches_cannot_be_discarded_at_will(measure):
+    at = {4, 6, 8, 10, 12, 14, 16}
+    answer, runner = measure(lambda x: x.cumsum(-1), failing(at), source=QUICK, instruments=Recorder())
+    assert answer["record"]["device"]["unmeasured"] == "the recorder broke" and answer["record"]["cases"] == []
+    assert len(runner.plans) == 4 + 2 * timing.REPEATS + 1
+
+
+@pytest.mark.parametrize(("begin", "writes"), [(0, False), (1, True), (2, False), (5, True)])
+def test_a_clock_that_does_not_work_is_no_accusation(measure, begin, writes):
+    source = QUICK.replace("return x.cumsum(-1)", "x.add_(1.0)") if writes else QUICK
+    candidate = (lambda x: x.add_(1.0)) if writes else (lambda x: x.cumsum(-1))
+    spec = {"writes": ("x",), "results": lambda value, args: [None, args[0]]} if writes else {}
+    lie = failing(set(range(begin, 99)), "lost\x1b[2J" + "!" * 5000)
+    answer, runner = measure(candidate, lie, source=source, instruments=Recorder(), **spec)
+    assert answer.get("fault") is None
+    assert answer["record"]["cases"] == [] and answer["record"]["speedup"] is None
+    assert answer["record"]["device"]["unmeasured"] == ("lost [2J" + "!" * 5000)[: claims._REASON]
+    assert len(runner.plans) == begin + clock.ATTEMPTS
+
+
+def test_another_clock_in_the_middle_is_not_believed_and_no_accusation(measure):
+    lie = failing(set(range(4, 99)), instead={"method": "event"})
+    answer, runner = measure(lambda x: x.cumsum(-1), lie, source=QUICK, instruments=Recorder())
+    assert answer["record"]["device"]["unmeasured"] == "times by event after times by activity", answer
+    assert answer["record"]["cases"] == [] and len(runner.plans) == 4 + clock.ATTEMPTS
+    lie = failing({4, 5}, instead={"method": "event"})
+    answer, _ = measure(lambda x: x.cumsum(-1), lie, source=QUICK, instruments=Recorder())
+    assert answer["record"]["speedup"] == pytest.approx(2, rel=0.01)
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_nobody_gains_by_a_lesser_clock(measure, broken):
+    """The reference counts by whichever clock makes it faster, here the one that the candidate has not."""
+    tools = Recorder(broken)
+    plan = {"budget_s": 0.3, "timeout_s": 5.0, "method": "event"}
+    lie = failing((), method="event")
+    answer, runner = measure(lambda x: x.cumsum(-1), lie, source=QUICK, instruments=tools, plan=plan)
+    (case,) = answer["record"]["cases"]
+    assert case["method"] == "event" and {p.method for p in runner.plans} == {"event"}
+    assert answer["record"]["speedup"] == pytest.approx(5 if broken else 2, rel=0.01)
+    assert set(tools.asked) == {"event", "activity"}
+    # So it is for a backend that has no better clock.
+    answer, runner = measure(lambda x: x.cumsum(-1), failing((), method="event"), source=QUICK, instruments=Recorder())
+    assert answer["record"]["cases"][0]["method"] == "event" and runner.plans[0].method == "activity"
+    assert answer["record"]["speedup"] == pytest.approx(2, rel=0.01)
+    assert {p.method for p in runner.plans[1:]} == {"event"}
+
+
 def test_usage(bench, make_task):
     opened = bench.open(make_task(SOURCE), cases=1)
     body = {"task_id": opened["task_id"], "cases": [0], "holder": "r", "plan": {}}
     assert "one descriptor" in bench.ask("time", **body)[0]["message"]
-    for plan in ({"budget_s": -1}, {"baseline": "best"}, {"budget_s": float("nan")}):
+    for plan in ({"budget_s": -1}, {"baseline": "best"}, {"budget_s": float("nan")}, {"method": "guess"}):
         with pytest.raises(Exception, match="time:"):
             timing.Options.read(plan)
 
@@ -276,15 +377,16 @@ def test_device_clocks_are_those_of_the_runner(monkeypatch):
 
     def time_calls(calls, plan):
         asked.append((len(calls), plan))
-        return Timing(tuple([7] * plan.calls), "event")
+        failed = "no library" if plan.method == "activity" else ""
+        return Timing((), plan.method, failed=failed) if failed else Timing((7,) * plan.calls, plan.method)
 
     monkeypatch.setattr(clock, "time_calls", time_calls)
     monkeypatch.setattr(torch, "zeros", lambda *shape, device: None)
     device = clock.DeviceInstruments()
-    assert device.methods() == ("event", "wall")
+    assert device.methods() == ("event", "wall") and len(asked) == clock.ATTEMPTS
     assert device.measure([lambda: None] * 3, "event") == [7, 7, 7]
-    assert asked[-1] == (3, TimingPlan(3, 0, "event"))
-    with pytest.raises(DeviceLost, match="times by activity"):
+    assert asked[-1] == (3, TimingPlan(3, 0, "event")) and len(asked) == clock.ATTEMPTS + 1
+    with pytest.raises(DeviceLost, match="the reference cannot be timed by activity: no library"):
         device.measure([lambda: None], "activity")
 
 
@@ -300,7 +402,7 @@ def test_device_floor_and_rotation(bench, make_task):
     session = bench.judge.sessions[opened["task_id"]]
     course = timing.Course(bench.judge, session, 0, session.cases[0], "r", timing.Options(), Device(), None)
     assert course._floor_ns() == 64 * 64 * 4 - (1 << 13)
-    assert course._sets() == timing.MIN_SETS
+    assert course.rotation() == timing.MIN_SETS
     assert clock.instruments_for("cpu").methods() == ("wall",)
 
 

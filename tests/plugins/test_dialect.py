@@ -83,3 +83,17 @@ def test_fences_lead_to_languages_and_backends(declare) -> None:
     )  # fmt: skip
     with pytest.raises(ValueError, match="fences: 'Two words' is no single word"):
         Dialect(fences=("Two words",))
+
+
+def test_libraries_switches_and_functions_that_add_are_those_of_all_backends(declare) -> None:
+    declare(
+        acme=Dialect(libraries=frozenset({"acme"}), settings=frozenset({"acme.knobs"}), adding=frozenset({"product"})),
+        other=Dialect(libraries=frozenset({"other"}), adding=frozenset({"fold"})),
+        plain=None,
+    )
+    known = dialect.declared()
+    assert known.libraries == {"acme", "other", "fake_acme", "fake_other", "fake_plain"}
+    assert known.settings == {"acme.knobs"} and known.adding == {"product", "fold"}
+    for field in ("libraries", "adding"):
+        with pytest.raises(ValueError, match=rf"Dialect: {field}: 'acme\.language' is no name without dots"):
+            Dialect(**{field: frozenset({"acme.language"})})

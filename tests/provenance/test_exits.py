@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import pickle
 import struct
+import sys
+import types
 from array import array
 
 import numpy as np
@@ -118,15 +120,20 @@ def test_an_array_over_constants_may_hold_anything_afterwards(ledger):
     assert ledger.flags([piece]) == FOREIGN
 
 
-def test_a_library_that_hands_memory_to_kernels_is_no_way_out(ledger):
-    space = {"__name__": "kengine_cuda.device", "np": np}
-    exec("def hand_over(a): return bytes(np.asarray(a)), a.ctypes.data", space)
-    # A file of a library's is left alone whatever it is called; this one is like a plugin that is not installed there.
+def test_a_library_that_hands_memory_to_kernels_is_no_way_out(ledger, monkeypatch):
+    plugin = types.ModuleType("kengine_of_somebody.device")
+    space = vars(plugin)
+    exec("import numpy as np\ndef hand_over(a): return bytes(np.asarray(a)), a.ctypes.data", space)
+    monkeypatch.setitem(sys.modules, plugin.__name__, plugin)
     space["hand_over"](numeric.watched(X).view(np.int32))
     before = {what: sum(sizes.values()) for what, sizes in ledger.left.items()}
     space["hand_over"](X)
     assert {what: sum(sizes.values()) for what, sizes in ledger.left.items()} == before
     assert before == {"data": 0, "address": 0, "array": X.nbytes}
+    # A file that only says so is the candidate's.
+    monkeypatch.delitem(sys.modules, plugin.__name__)
+    space["hand_over"](numeric.watched(X))
+    assert ledger.left["address"] and ledger.left["data"]
 
 
 def test_the_way_down_to_the_array_that_owns_the_memory_ends(ledger):

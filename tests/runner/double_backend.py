@@ -31,6 +31,8 @@ def kengine_compile(candidate, task, target, samples, workdir):
     module = source.load(candidate, workdir)
     entry.find(module, task)
     _loaded.update(module=module, view=task)
+    if hasattr(module, "when_compiled"):  # as a backend that has to launch a kernel to compile it
+        module.when_compiled()
     return Artifact(target, details={"samples": len(samples)})
 
 

@@ -288,6 +288,19 @@ def test_time_keeps_the_outputs_of_each_input_set(runners, lend):
     assert lent.sink(0) == [1.0, 2.0, 3.0, 4.0]
 
 
+def test_what_a_call_changes_while_it_is_compiled_is_a_calls_doing(runners):
+    text = (
+        "import os\nos.environ['OF_THE_FILE'] = '1'\n"
+        "def when_compiled():\n    os.environ['OF_A_CALL'] = '1'\n"
+        "def candidate(x):\n    return x\n"
+    )
+    runner = runners()
+    assert runner.compile(text)["ok"]
+    reply = runner.ask("state")
+    assert sorted(reply["changed"]) == ["variable OF_A_CALL: (none) -> 1", "variable OF_THE_FILE: (none) -> 1"]
+    assert reply["changed_by_calls"] == ["variable OF_A_CALL: (none) -> 1"]
+
+
 def test_environment_is_private(runners):
     text = (
         "import os, tempfile, sys\n"

@@ -147,7 +147,19 @@ def test_other_memory_is_another_tensor():
     x = array([1, 2])
     first = arguments(x)
     assert arguments(array([1, 2]))[0] is not first[0]
-    assert arguments(x)[0] is not first[0], "only the objects of the last call are found again"
+    assert arguments(x)[0] is first[0], "whatever was called between"
+
+
+def test_so_many_objects_are_kept_and_no_more(monkeypatch):
+    monkeypatch.setattr(kept, "MOST", 3)
+    x, others = array([1, 2]), [array([n, n]) for n in range(4)]
+    first = arguments(x)[0]
+    for other in others[:2]:
+        arguments(other)
+    assert arguments(x)[0] is first, "what is given again is the latest"
+    for other in others[:3]:
+        arguments(other)
+    assert arguments(x)[0] is not first
 
 
 @pytest.mark.parametrize("change", [lambda t: t.resize_(1), lambda t: t.requires_grad_(), lambda t: t.unsqueeze_(0)])

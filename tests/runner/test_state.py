@@ -83,3 +83,40 @@ def test_collection_switched_off_and_threads_that_switch_less_are_seen():
         gc.enable()
         sys.setswitchinterval(interval)
     assert changed == ["garbage collection: True -> False", f"switch interval: {interval} -> 5.0"]
+
+
+def test_a_change_of_the_working_directory_is_a_changed_setting(monkeypatch, tmp_path):
+    import os
+
+    before, home = state.read_settings(), os.getcwd()
+    monkeypatch.chdir(tmp_path)
+    assert state.differing(before, state.read_settings()) == [f"working directory: {home} -> {tmp_path}"[:200]]
+
+
+def test_what_a_plugin_puts_in_a_candidates_way_is_looked_at(monkeypatch):
+    class Shim:
+        def launch(self):
+            return 1
+
+    monkeypatch.setattr(state, "_registered", {})
+    assert "shim" not in state.find_places()
+    state.register("shim", Shim)
+    places = state.find_places()
+    assert places["shim"] is Shim and "kengine.runner.state" in places
+    before = state.read_functions(places)
+    Shim.launch = lambda self: 2
+    assert state.find_replaced(before, places) == ["shim.launch"]
+
+
+def test_pytorch_may_wrap_a_function_of_its_own_and_nobody_else_may(monkeypatch):
+    import pytest
+
+    functional = pytest.importorskip("torch.nn.functional")
+    before = state.read_functions({})
+    monkeypatch.setattr(functional, "relu", functional.silu)  # as torch.compile and others do
+    assert state.find_replaced(before, {}) == []
+    monkeypatch.setattr(functional, "relu", lambda x, inplace=False: x)
+    assert state.find_replaced(before, {}) == ["torch.nn.functional.relu"]
+    monkeypatch.undo()
+    monkeypatch.setattr(time, "perf_counter", functional.silu)  # nothing of PyTorch's own was there
+    assert state.find_replaced(before, {}) == ["time.perf_counter"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -171,6 +172,31 @@ def test_an_address_that_is_taken_is_noted(take):
     assert follow(torch.relu, X).addressed_bytes == 0
 
 
+def test_code_that_was_generated_is_its_callers():
+    def by_generated_code(name):
+        space = {"x": X} if name is None else {"x": X, "__name__": name}
+        exec("def ask():\n    return x.data_ptr()", space)
+        return space["ask"]
+
+    def asked(function):
+        def run(x):
+            function()
+            return torch.relu(x)
+
+        return follow(run, X).addressed_bytes > 0
+
+    assert asked(by_generated_code(None))
+    # A name is no proof.
+    assert asked(by_generated_code("torch")) and asked(by_generated_code("torch.nn.functional"))
+    library = type(torch)("torch._generated_here")
+    exec("def call(function):\n    return function()", vars(library))
+    sys.modules[library.__name__] = library
+    try:
+        assert not asked(lambda: library.call(by_generated_code(None)))
+    finally:
+        del sys.modules[library.__name__]
+
+
 def test_an_array_made_of_a_tensor_is_still_followed():
     facts = follow(lambda x: torch.from_numpy(np.asarray(x) * 2), X)
     assert used(facts) == {"multiply": "elementwise"} and facts.foreign_bytes == 0
@@ -302,3 +328,32 @@ def test_an_array_over_foreign_bytes_is_no_endless_chain():
         return np.frombuffer(bytes(4 * x.size), np.float32)[1:] + x[1:]
 
     assert used(follow(run, np.ones(8, np.float32)))["add"] == "elementwise"
+
+
+def test_the_classes_have_no_methods_of_their_own_that_they_had_not_before():
+    own = {name: vars(torch.Tensor).get(name) for name in watch._WAYS_OUT}
+    assert None in own.values(), "some are inherited"
+    follow(lambda x: x.tolist(), X)
+    assert {name: vars(torch.Tensor).get(name) for name in watch._WAYS_OUT} == own
+
+
+def test_libraries_that_a_call_loads_are_noted_and_those_from_before_are_not(monkeypatch):
+    found = [{"libmkl.so"}, {"libmkl.so", "libcublas.so.12"}]
+    monkeypatch.setattr(watch, "_libraries", lambda: found.pop(0) if len(found) > 1 else found[0])
+    assert follow(torch.relu, X).libraries == ("libcublas.so.12",)
+
+
+def test_an_address_that_a_library_asks_for_is_not_the_candidates_doing():
+    library = type(torch)("torch._asks_here")
+    exec("def ask(x):\n    return x.data_ptr()", vars(library))
+
+    def run(x):
+        library.ask(x)
+        return torch.relu(x)
+
+    assert follow(run, X).addressed_bytes > 0, "a name alone is no proof"
+    sys.modules[library.__name__] = library
+    try:
+        assert follow(run, X).addressed_bytes == 0
+    finally:
+        del sys.modules[library.__name__]

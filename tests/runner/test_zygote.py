@@ -227,6 +227,7 @@ def test_a_plain_user_gets_walls_too(plain, tools, tmp_path, without):
     named = set(runner.ready["sandbox"])
     assert {"no_new_privs", "landlock", "capabilities", "seccomp", "rlimits"} <= named
     assert "uid" not in named
+    assert os.stat(f"/proc/{runner.pid}/environ").st_uid == 0, "its keeper is closed to other processes of the same user"
     if not without:
         assert {"user_namespace", "pid_namespace", "private_root", "disk_quota"} <= named
     reply = runner.run("import torch._dynamo, subprocess\ndef candidate(x):\n    return x\n")
@@ -247,3 +248,149 @@ def test_a_plain_user_gets_walls_too(plain, tools, tmp_path, without):
     assert not runner.run(f"open({str(secret)!r}).read()\n")["ok"]
     assert runner.kill()["ok"]
     assert tools.wait_until(lambda: zygote.processes() == [])
+
+
+def test_before_its_start_it_forks_nothing(zygotes, tmp_path):
+    zygote = zygotes()
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        fork = {"op": "fork", "kind": "runner", "limits": None, "holder": "r1", "workdir": str(tmp_path)}
+        answer = zygote.ask(fork, (theirs.fileno(), 2))
+    assert answer == {"ok": False, "message": "fork: wants a start before it, and two descriptors: channel and output"}
+    assert zygote.processes() == []
+
+
+def test_one_request_at_a_time_and_no_work_while_it_waits(warm, runners):
+    """A second request that comes too early is answered second, and waiting costs no processor time."""
+
+    def worked() -> float:
+        parts = Path(f"/proc/{warm.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
+
+    runner, before = runners(), worked()
+    wire.send(warm.sock, {"op": "reap", "pid": runner.pid, "timeout_s": 1.0})
+    wire.send(warm.sock, {"op": "ping"})
+    answers = [wire.receive(warm.sock, time.monotonic() + 20)[0] for _ in range(2)]
+    assert "exited" in answers[0] and "families" in answers[1]
+    assert worked() - before < 0.1
+
+
+def test_an_engine_that_goes_while_it_is_owed_an_answer_takes_all_with_it(zygotes, tools, tmp_path):
+    zygote = zygotes()
+    assert zygote.start()["ok"]
+    runner = tools.Runner(zygote, tmp_path)
+    wire.send(zygote.sock, {"op": "reap", "pid": runner.pid, "timeout_s": 120.0})
+    zygote.sock.close()
+    assert zygote.process.wait(timeout=15) == 0
+    assert tools.wait_until(lambda: zygote.processes() == [])
+    runner.sock.close()
+
+
+def test_no_descriptor_of_its_own_reaches_a_program_that_is_started(warm):
+    home = Path(f"/proc/{warm.process.pid}/fdinfo")
+    flags = {int(f.name): int(f.read_text().split("flags:")[1].split()[0], 8) for f in home.iterdir()}
+    assert [fd for fd, each in flags.items() if fd > 2 and not each & os.O_CLOEXEC] == []
+
+
+def test_only_the_last_of_the_dead_are_remembered(monkeypatch):
+    from kengine.runner import zygote as module
+    from kengine.runner.family import Family
+
+    ended = [(n, 0) for n in range(100, 110)] + [(0, 0)]
+    monkeypatch.setattr(module, "_REMEMBERED", 3)
+    monkeypatch.setattr(module.os, "waitpid", lambda pid, how: ended.pop(0))
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        made = module.Zygote(theirs, families={n: Family(n) for n in range(100, 112)})
+        made._reap()
+    assert list(made.past) == [107, 108, 109] and sorted(made.families) == [110, 111]
+
+
+def test_on_a_device_without_a_root_of_its_own_process_numbers_stay(runners):
+    """The driver reads its own entries below /proc, which then are those of other numbers."""
+    named = runners(device="cuda", without=["private_root"]).ready["sandbox"]
+    assert "pid_namespace" not in named and "private_root" not in named
+    if "pid_namespace" in runners().ready["sandbox"]:
+        assert "pid_namespace" in runners(without=["private_root"]).ready["sandbox"]
+
+
+class Child:
+    """A family that ends when it is told to; `kills` are the ways in which it was asked to."""
+
+    def __init__(self, gone=False, **more):
+        self.pid, self.gone, self.kills = 7, gone, []
+        self.error = self.reason = ""
+        self.killed, self.status, self.pipe = False, None, -1
+        vars(self).update(more)
+
+    def kill(self, hard=False):
+        self.kills.append(hard)
+
+
+@pytest.fixture
+def server():
+    from kengine.runner import zygote as module
+
+    ours, theirs = socket.socketpair()
+    made = module.Zygote(theirs)
+    made.told = lambda: wire.receive(ours, time.monotonic() + 5)[0]
+    with ours, theirs:
+        yield made
+
+
+def test_who_need_not_know_the_end_is_answered_before_it(server):
+    server.families[7] = Child()
+    assert server._await("kill", {"pid": 7, "wait": False}) == {"ok": True, "status": signal.SIGKILL}
+    assert server.waiting is None and server.families[7].kills == [False]
+    assert server._await("kill", {"pid": 7}) is None and server.waiting.family is server.families[7]
+
+
+def test_a_keeper_that_does_not_kill_in_time_is_killed_and_then_given_up(server):
+    from kengine.runner.zygote import Waiting
+
+    child = Child()
+    server.waiting = Waiting(child, time.monotonic() - 1, "kill")
+    server._settle()
+    assert child.kills == [True] and server.waiting.deadline > time.monotonic() + 1
+    server.waiting.deadline = 0.0
+    server._settle()
+    assert server.told() == {"ok": False, "message": "kill: child 7 does not die"} and server.waiting is None
+    assert child.kills == [True]
+
+
+@pytest.mark.parametrize(
+    ("child", "reason"),
+    [
+        (Child(True, status=signal.SIGXCPU), "limit of processor time"),
+        (Child(True, status=signal.SIGXFSZ), "limit of file size"),
+        (Child(True, status=signal.SIGXCPU, killed=True), ""),
+        (Child(False, status=signal.SIGXCPU), ""),
+        (Child(True, status=signal.SIGSEGV), ""),
+        (Child(True, status=24 << 8), ""),  # an exit code that happens to be a signal's number
+        (Child(True, status=64), ""),  # a real-time signal has no name
+        (Child(True, status=signal.SIGKILL, reason="limit of memory"), "limit of memory"),
+        (Child(True, status=signal.SIGXCPU, reason="limit of memory", error="no root"), "no root"),
+    ],
+)
+def test_the_limit_behind_a_death(child, reason):
+    from kengine.runner.zygote import _reason
+
+    assert _reason(child) == reason
+
+
+def test_a_trusted_judge_has_its_channel_alone_and_ends_with_its_zygote(zygotes, tools, tmp_path):
+    zygote = zygotes()
+    start = {"op": "start", "target": "", "module": None, "preload": ["json"], "path": zygote.path, "role": "judge"}
+    assert zygote.ask(start, timeout_s=60)["ok"]
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        fork = {"op": "fork", "kind": "judge", "limits": None, "holder": "j1", "workdir": str(tmp_path)}
+        pid = zygote.ask(fork, (theirs.fileno(), 2))["pid"]
+        theirs.close()
+        assert wire.receive(ours, time.monotonic() + 20)[0]["op"] == "ready"
+        links = sorted(os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd"))
+        assert len([link for link in links if link.startswith("socket:")]) == 1, links
+        assert len(links) == 4, "the three, and the channel"
+        zygote.process.kill()
+        zygote.process.wait()
+        assert tools.wait_until(lambda: zygote.processes() == [])

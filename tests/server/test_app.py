@@ -218,3 +218,94 @@ def test_a_request_that_is_too_large(call, chunked):
     response = call("POST", "/verify", parts() if chunked else body, door=Door(max_request_bytes=1000))
     assert response.status_code == 413
     assert "may have 1000 bytes" in json.loads(response.text)["message"]
+
+
+@pytest.mark.parametrize(("length", "code"), [("100", 413), ("99", 200), ("-1", 200), ("many", 200)])
+def test_what_says_that_it_is_too_large_is_not_even_read(length, code):
+    from kengine.server.gate import Gate
+
+    sent, read = [], []
+
+    async def inner(scope, receive, send):
+        read.append(await receive())
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    async def receive():
+        return {"type": "http.request", "body": b"{}"}
+
+    async def send(message):
+        sent.append(message)
+
+    headers = [(b"content-type", b"application/json"), (b"content-length", length.encode())]
+    scope = {"type": "http", "method": "POST", "path": "/verify", "headers": headers}
+    asyncio.run(Gate(inner, "", frozenset(), 99)(scope, receive, send))
+    assert sent[0]["status"] == code and len(read) == (code == 200)
+
+
+def test_what_is_no_request_goes_through_the_gate():
+    from kengine.server.gate import Gate
+
+    seen = []
+
+    async def inner(scope, receive, send):
+        seen.append(scope)
+
+    asyncio.run(Gate(inner, "s3cret", frozenset({"localhost"}), 9)({"type": "lifespan"}, None, None))
+    assert seen == [{"type": "lifespan"}]
+
+
+def test_large_bodies_are_read_on_a_thread_and_others_at_once(call, monkeypatch):
+    import threading
+
+    from kengine.server import app
+
+    threads, loads = [], codec.loads
+    monkeypatch.setattr(
+        app.codec, "loads", lambda *given: threads.append(threading.current_thread().name) or loads(*given)
+    )
+    body = codec.dumps(request("a"))
+    for limit in (len(body) + 1, len(body)):
+        monkeypatch.setattr(app, "_LARGE", limit)
+        assert call("POST", "/verify", body).status_code == 200
+    assert threads[0] == "MainThread" != threads[1]
+
+
+def test_refusals_are_counted(call):
+    metrics = Metrics()
+    engine = StubEngine()
+    engine.gate.clear()
+    desk = desk_of(engine, room=1)
+    desk.submit([request(0)])
+    while desk.load() != (0, 1):
+        pass
+    desk.submit([request(1)])
+    transport = httpx.ASGITransport(create_app(desk, metrics, None))
+
+    async def ask():
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+            return await client.request("POST", "/verify", content=codec.dumps(request(2)), headers=JSON)
+
+    assert asyncio.run(ask()).status_code == 429
+    assert "kengine_refused_total 1.0" in metrics.text(desk).decode()
+    engine.gate.set()
+    desk.close()
+
+
+def test_an_answer_for_a_server_that_has_ended_is_dropped():
+    from kengine.server.app import _tell
+
+    loop = asyncio.new_event_loop()
+    loop.close()
+    _tell(loop, asyncio.Queue(), Answer("a"))
+
+
+def test_the_desk_is_closed_with_the_application():
+    engine = StubEngine()
+    app = create_app(desk_of(engine), Metrics(), Door(grace_s=0.1))
+
+    async def live():
+        async with app.router.lifespan_context(app):
+            assert not engine.closed
+
+    asyncio.run(live())
+    assert engine.closed

@@ -172,3 +172,61 @@ def test_a_target_that_is_not_served():
     with pytest.raises(UsageError, match="'triton:sm_90' is not served here; served: toy:cpu"):
         desk.submit([request(0, target="triton:sm_90")])
     desk.close()
+
+
+def test_the_engine_is_told_how_much_time_is_left(blocked, monkeypatch):
+    engine, desk = blocked
+    given, verify = [], engine.verify
+    monkeypatch.setattr(engine, "verify", lambda item: given.append(item.within_s) or verify(item))
+    first, second = desk.submit([request(0, deadline_s=50.0), request(1, "# b\n", deadline_s=40.0)])
+    wait_for(lambda: desk.load() == (1, 1))
+    time.sleep(0.1)
+    engine.gate.set()
+    assert first.future.result(5).verdict and second.future.result(5).verdict
+    assert 40.0 < given[0] <= 50.0 and 30.0 < given[1] <= 39.9
+
+
+def test_a_desk_without_targets_is_refused():
+    from kengine.server.desk import Desk
+
+    with pytest.raises(UsageError, match="no target to judge on"):
+        Desk({})
+
+
+@pytest.mark.parametrize(("mean_s", "wait_s"), [(0.0, 0.05), (4.0, 3.0), (1e6, 30.0)])
+def test_when_to_come_again_has_bounds(blocked, mean_s, wait_s):
+    _, desk = blocked
+    desk.submit([request(0)])
+    wait_for(lambda: desk.load() == (0, 1))
+    desk.submit([request(1), request(2), request(3)])
+    desk._mean_s = mean_s
+    with pytest.raises(QueueFull) as caught:
+        desk.submit([request(4)])
+    assert caught.value.retry_after_s == wait_s
+
+
+def test_an_answer_that_is_forgotten_takes_no_memory_until_its_deadline():
+    import gc
+    import weakref
+
+    desk = desk_of(StubEngine(), keep=1)
+    job = weakref.ref(desk.submit([request(0, deadline_s=3600.0)])[0])
+    desk.submit([request(1)])[0].future.result(5)
+    wait_for(lambda: desk.load() == (0, 0))
+    wait_for(lambda: gc.collect() >= 0 and job() is None)
+    desk.close()
+
+
+def test_closing_begins_with_turning_away(blocked):
+    engine, desk = blocked
+    (running,) = desk.submit([request(0)])
+    wait_for(lambda: desk.load() == (0, 1))
+    (waiting,) = desk.submit([request(1)])
+    closer = threading.Thread(target=desk.close, args=(20.0,))
+    closer.start()
+    assert waiting.future.result(5).error == "Draining" and not running.future.done() and not engine.closed
+    with pytest.raises(Draining):
+        desk.submit([request(2)])
+    engine.gate.set()
+    closer.join(10)
+    assert running.future.result(0).verdict is not None and engine.closed

@@ -5,12 +5,19 @@ from __future__ import annotations
 import ctypes
 import struct
 from typing import Any
+from unittest import mock
+
+from kengine.device import marks
 
 KERNEL, COPY, FILL, OTHER = 10, 1, 2, 23
 
 
 class Library:
-    """Activity kinds, buffers and records of libcupti. `run` is something that the device does, recorded if enabled."""
+    """Activity kinds, buffers and records of libcupti. `run` is something that the device does, recorded if enabled.
+
+    ahead: by how much the device's clock is ahead of the host's. dropped: records that there was no room for. missing:
+    numbers, from 1, of things that the device does which are not recorded at all; untimed: those without times.
+    """
 
     def __init__(self) -> None:
         self.clock = 1000
@@ -21,22 +28,31 @@ class Library:
         self.fails: dict[str, int] = {}
         self.at: dict[int, int] = {}
         self.sizes: list[int] = []
+        self.ahead = 0
+        self.dropped = 0
+        self.missing: set[int] = set()
+        self.untimed: set[int] = set()
+        self.done = 0
 
     def tick(self, ns: int) -> int:
         self.clock += ns
         return self.clock
 
-    def run(self, kind: int, ns: int, name: str = "", stream: int = 7) -> None:
-        begin, end = self.tick(100), self.tick(ns)
-        if kind not in self.enabled:
+    def run(self, kind: int, ns: int, name: str = "", stream: int = 7, nbytes: int = 0) -> None:
+        begin, end = self.tick(100) + self.ahead, self.tick(ns) + self.ahead
+        self.done += 1
+        if kind not in self.enabled or self.done in self.missing:
             return
         record = bytearray(160 if kind == KERNEL else 72)
         struct.pack_into("=I", record, 0, kind)
-        struct.pack_into("=QQ", record, 16, begin, end)
+        if self.done not in self.untimed:
+            struct.pack_into("=QQ", record, 16, begin, end)
         if kind == KERNEL:
             self.names.append(ctypes.create_string_buffer(name.encode()))
             struct.pack_into("=I", record, 48, stream)
             struct.pack_into("=Q", record, 104, ctypes.addressof(self.names[-1]))
+        else:
+            struct.pack_into("=Q", record, 8, nbytes)
         self.waiting.append(bytes(record))
 
     def cuptiActivityRegisterCallbacks(self, request: Any, complete: Any) -> int:
@@ -77,9 +93,28 @@ class Library:
         self.at[buffer.value] = at + (160 if kind == KERNEL else 72)
         return 0
 
+    def cuptiActivityGetNumDroppedRecords(self, context: Any, stream: Any, dropped: Any) -> int:
+        assert (context.value, stream.value) == (None, 0)  # the queue of all
+        dropped._obj.value, self.dropped = self.dropped, 0
+        return 0
+
     def cuptiGetTimestamp(self, value: Any) -> int:
         value._obj.value = self.tick(1)
         return 0
+
+
+class Marks(marks.Marks):
+    """Marks that are left by the double instead of a driver."""
+
+    library: Library
+
+    def __init__(self) -> None:
+        with mock.patch.object(marks, "_allocate", lambda nbytes: None):
+            super().__init__()
+
+    def __call__(self) -> None:
+        with mock.patch.object(marks, "_fill", lambda memory, words: self.library.run(FILL, 2, nbytes=4 * words)):
+            super().__call__()
 
 
 class Flush:

@@ -95,8 +95,9 @@ def test_cases_are_a_product_and_named() -> None:
 
 
 def test_lists_without_cases_and_params_with_reserved_names() -> None:
-    assert [c.name for c in read_spec(block("draws = 3")).cases] == ["default", "default #1", "default #2"]
-    spec = read_spec(block("[[cases]]\nparams = {dtype = 3}\n"))
+    spec = read_spec(block("draws = 3\nextra_values = false"))
+    assert [c.name for c in spec.cases] == ["default", "default #1", "default #2"]
+    spec = read_spec(block("extra_values = false\n[[cases]]\nparams = {dtype = 3}\n"))
     assert spec.cases == (Case("dtype=3", {"dtype": 3}),)
 
 

@@ -34,7 +34,7 @@ __global__ void triple(const float* x, float* y, int n) {
 def test_it_reads_as_a_task_of_the_usual_form() -> None:
     task = parse_task(TASK, "triple.hip")
     assert (task.name, task.form, task.path, task.self_referenced) == ("triple", "function", "triple.hip", False)
-    assert [case.name for case in task.spec.cases] == ["N=65"]
+    assert [case.name for case in task.spec.cases] == ["N=65", "N=65 large", "N=65 tiny"]
     assert "def make_inputs(seed, device, N=100):" in task.source and "def reference(x):" in task.source
 
 

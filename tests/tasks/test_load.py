@@ -43,7 +43,8 @@ def test_single_file(tmp_path: Path) -> None:
     assert (item.task.name, item.task.form, item.task.self_referenced) == ("rms", "function", True)
     assert (item.candidate.entry, item.candidate.language) == ("candidate", "python")
     assert item.candidate.options == {"num_warps": 4}
-    assert item.task.spec.license == "MIT" and len(item.task.spec.cases) == 2
+    assert item.task.spec.license == "MIT"
+    assert [c.name for c in item.task.spec.cases] == ["default", "default #1", "default large", "default tiny"]
     assert "reference" not in item.candidate.main.text and "candidate" not in item.task.source
     assert item.key == str(path) and fault(item) is None
 

@@ -52,7 +52,7 @@ def command(
     KENGINE_TOKEN=secret kengine serve --backend triton --time --host 0.0.0.0
     """
     from kengine import config
-    from kengine.cli import Terminated
+    from kengine.cli import Terminated, interrupts
 
     try:
         from kengine.server.app import Door
@@ -80,7 +80,7 @@ def command(
     try:
         serve(desk, metrics, host, port, door, say)
     except (Terminated, KeyboardInterrupt):
-        pass  # the signal that ended it, given on once everything was closed
+        interrupts.settle()  # the signal that ended it, given on once everything was closed
     finally:
         desk.close()
     return 0

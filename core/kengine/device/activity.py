@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,6 +11,11 @@ from typing import Any
 
 from kengine.device.cupti import Activity, Cupti, CuptiError
 from kengine.device.l2 import Flush
+from kengine.device.marks import Marks
+
+SLACK_NS, SLACK = 10_000, 0.01
+"""By how much, and by which part of it, a call may be busier than it lasted by the host's clock: the rate of the
+device's clock is estimated by the library too."""
 
 
 @dataclass(frozen=True)
@@ -29,45 +36,48 @@ def recorder() -> Cupti:
 def time_by_activity(calls: Sequence[Callable[[], Any]], count: int) -> list[CallActivity]:
     """What the device did in each of `count` calls, rotating over `calls`; the cache is flushed before each.
 
-    Raises CuptiError when recording is not possible, or when a call left no activity at all: that is a broken clock
-    (or a call that did nothing on the device), never a time of zero.
+    The device is waited for before and after each call, and a mark stands in its record at both places: whatever ran
+    between them, on whichever stream, is the call's. Raises CuptiError when recording is not possible or not complete,
+    or when a call left no activity at all: that is a broken clock (or a call that did nothing on the device), never a
+    time of zero. Each call has been made once at the most by then; nothing is repeated here.
     """
     import torch
 
     cupti = recorder()
-    flush = Flush()
-    spans = []
+    flush, marks = Flush(), Marks()
+    lasted = []
     with cupti.record() as records:
         for i in range(count):
             flush()
+            marks()
             torch.cuda.synchronize()
-            begin = cupti.now_ns()
+            begin = time.perf_counter_ns()
             calls[i % len(calls)]()
             torch.cuda.synchronize()
-            spans.append((begin, cupti.now_ns()))
-    return attribute(records, spans)
+            lasted.append(time.perf_counter_ns() - begin)
+            marks()
+        torch.cuda.synchronize()
+    return attribute(records, marks.find(records), lasted)
 
 
-def attribute(records: Sequence[Activity], spans: Sequence[tuple[int, int]]) -> list[CallActivity]:
-    """Give each activity to the span that it began in. Spans must not overlap and be in order.
+def attribute(records: Sequence[Activity], marks: Sequence[Activity], lasted: Sequence[int]) -> list[CallActivity]:
+    """Give to each call the activities that began between its two marks. lasted: nanoseconds by the host's clock.
 
-    Raises CuptiError if a span got nothing, with how many did.
+    Raises CuptiError if a call got nothing, with how many did, and if one was busier than it can have been.
     """
     ordered = sorted(records, key=lambda record: record.begin_ns)
+    begins = [record.begin_ns for record in ordered]
     result = []
-    place = 0
-    for begin, end in spans:
-        while place < len(ordered) and ordered[place].begin_ns < begin:
-            place += 1
-        mine = []
-        while place < len(ordered) and ordered[place].begin_ns < end:
-            mine.append(ordered[place])
-            place += 1
+    for opened, closed, lasted_ns in zip(marks[::2], marks[1::2], lasted):
+        mine = ordered[bisect_left(begins, opened.end_ns) : bisect_left(begins, closed.begin_ns)]
         kernels = [record.name for record in mine if record.kind == "kernel"]
-        result.append(CallActivity(busy_ns(mine), len(kernels), tuple(kernels)))
+        call = CallActivity(busy_ns(mine), len(kernels), tuple(kernels))
+        if call.busy_ns > lasted_ns * (1 + SLACK) + SLACK_NS:
+            raise CuptiError(f"a call that lasted {lasted_ns} ns is recorded as {call.busy_ns} ns of work")
+        result.append(call)
     empty = sum(call.busy_ns == 0 for call in result)
     if empty:
-        raise CuptiError(f"{empty} of {len(spans)} calls left no device activity ({len(ordered)} records in all)")
+        raise CuptiError(f"{empty} of {len(result)} calls left no device activity ({len(ordered)} records in all)")
     return result
 
 

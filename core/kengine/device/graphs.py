@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from kengine.device import streams
 from kengine.device.trace import surrounded
 from kengine.errors import CandidateFault
 from kengine.provenance.ledger import Ledger, Piece
@@ -173,7 +174,8 @@ def _replay(graph: Any, run: Callable[[], Any]) -> Any:
         with surrounded([_told(event) for event in events]), watch.pause():
             result = run()
     else:
-        result = run()
+        with streams.launching(", ".join(dict.fromkeys(launch.name for launch in launches)) or "a graph"):
+            result = run()
     if observer is not None:
         for launch in launches:
             observer.completed(launch.name, launch.grid)

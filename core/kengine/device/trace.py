@@ -7,22 +7,58 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 
+from kengine.device import streams
 from kengine.device.activity import recorder
 from kengine.device.cupti import Activity, Cupti, CuptiError
+from kengine.device.marks import Marks
 from kengine.runner import watch
+
+SLACK_NS = 100_000
+"""By how much the clocks of host and device may still differ once they have been set by each other."""
 
 
 class _Trace:
-    """The trace under way, and when the device did something that is not the candidate's, by its own clock."""
+    """The trace under way, with a mark in it before and after each thing that is not the candidate's.
+
+    The first mark is for the clocks: it ran between two moments of the host.
+    """
 
     def __init__(self, cupti: Cupti) -> None:
         self.cupti = cupti
+        self.marks = Marks()
+        self.ended = sys.maxsize
         self.hidden: list[tuple[int, int]] = []
+        self.hiding = False
+        self._between = (0, 0)
 
-    def hides(self, record: Activity) -> bool:
-        # The intervals follow one another, and there are two for each launch.
-        at = bisect_right(self.hidden, (record.begin_ns, sys.maxsize)) - 1
-        return at >= 0 and record.begin_ns <= self.hidden[at][1]
+    def begin(self) -> None:
+        """Leave the mark by which the clocks are set."""
+        _synchronize()
+        before = self.cupti.now_ns()
+        self.marks()
+        _synchronize()
+        self._between = before, self.cupti.now_ns()
+
+    def end(self) -> None:
+        """The caller's stream has ended: note when, by the host's clock."""
+        self.ended = self.cupti.now_ns()
+
+    def kernels(self, records: Sequence[Activity]) -> tuple[list[Activity], list[Activity]]:
+        """The candidate's kernels, and those of them that the caller's stream did not wait for.
+
+        Raises CuptiError when the marks are not all there.
+        """
+        marks = [mark.begin_ns for mark in self.marks.find(records)]
+        ahead = marks[0] - sum(self._between) // 2
+        opened, closed = [marks[first] for first, _ in self.hidden], [marks[last] for _, last in self.hidden]
+
+        def hides(record: Activity) -> bool:
+            # By both ends: what another stream begins while a mark is left is not between two of them.
+            at = bisect_right(opened, record.begin_ns) - 1
+            return at >= 0 and record.end_ns <= closed[at]
+
+        seen = [record for record in records if record.kind == "kernel" and not hides(record)]
+        return seen, [record for record in seen if record.end_ns > self.ended + ahead + SLACK_NS]
 
 
 _current: _Trace | None = None
@@ -30,7 +66,8 @@ _current: _Trace | None = None
 
 @contextmanager
 def tracing() -> Iterator[None]:
-    """Around a call on a device: where it is followed, tell of every kernel that ran in it.
+    """Around a call on a device: where it is followed, tell of every kernel that ran in it, except for operators on
+    parameters and constants alone, and of those that its caller's stream did not wait for (`kengine.device.streams`).
 
     Where the device cannot be traced nothing is told, which the facts show.
     """
@@ -38,22 +75,35 @@ def tracing() -> Iterator[None]:
     stack = ExitStack()
     try:
         trace = _Trace(recorder()) if watch.active() and _current is None else None
-        records = stack.enter_context(trace.cupti.record(kernels_only=True)) if trace is not None else []
-    except CuptiError:
+        records = stack.enter_context(trace.cupti.record()) if trace is not None else []
+        if trace is not None:
+            trace.begin()
+    except BaseException as error:
+        with suppress(CuptiError):
+            stack.close()
+        if not isinstance(error, CuptiError):
+            raise
         trace, records = None, []
     if trace is None:
         yield
         return
     _current = trace
+    watch.set_apart(_hidden)
+    kernels: list[Activity] = []
+    late: list[Activity] = []
     try:
         yield
+        streams.wait()
+        trace.end()
         _synchronize()
     finally:
         _current = None
+        watch.set_apart(None)
         # A recorder that fails in the end is no fault of the candidate's.
         with suppress(CuptiError):
             stack.close()
-    kernels = [record for record in records if record.kind == "kernel" and not trace.hides(record)]
+            kernels, late = trace.kernels(records)
+    streams.note({record.name for record in late})
     watch.device_kernels([(record.name, record.end_ns - record.begin_ns) for record in kernels])
 
 
@@ -64,7 +114,11 @@ def launching(name: str, arguments: Iterable[object], returned: list[object] | N
     returned: see `watch.kernel`. A launch that is captured into a graph does not run, and is not followed here but
     when the graph is replayed (`kengine.device.graphs`).
     """
-    if not watch.active() or _captures():
+    if not watch.active():
+        with streams.launching(name):
+            yield
+        return
+    if _captures():
         yield
         return
     with surrounded([watch.kernel(name, arguments, returned)]):
@@ -96,14 +150,24 @@ def surrounded(notes: Sequence[AbstractContextManager[None]]) -> Iterator[None]:
 @contextmanager
 def _hidden() -> Iterator[None]:
     trace = _current
-    if trace is None:
+    if trace is None or trace.hiding:
         yield
         return
+    first = _mark(trace)
+    trace.hiding = True
+    try:
+        yield
+    finally:
+        trace.hiding = False
+    trace.hidden.append((first, _mark(trace)))
+
+
+def _mark(trace: _Trace) -> int:
     _synchronize()
-    begin = trace.cupti.now_ns()
-    yield
-    _synchronize()
-    trace.hidden.append((begin, trace.cupti.now_ns()))
+    # A record that lacks a mark is of no use in the end; the call goes on.
+    with suppress(CuptiError):
+        trace.marks()
+    return len(trace.marks) - 1
 
 
 def _captures() -> bool:

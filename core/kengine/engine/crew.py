@@ -32,6 +32,9 @@ _SERVED = 6
 """Candidates side by side that one judge serves without being what they wait for."""
 _QUEUE = 4
 """Requests before a judge that are worth opening a task a second time."""
+_FOR_NUMPY = ("numpy", "numpy.random", "kengine.provenance.numeric")
+_FOR_TORCH = ("torch", "kengine.judge.ahead")
+"""What every judge needs sooner or later: the judge of one candidate would import it anew for each."""
 
 
 class Crew:
@@ -127,6 +130,11 @@ class Crew:
             named = {f"zygote {z.recipe.role} {z.recipe.target}".strip(): z.pid for z in self._zygotes.values()}
             judges = [judge for each in self._judges.values() for judge in each if judge.pid is not None]
             return {**named, **{f"judge {n}": judge.pid for n, judge in enumerate(judges)}}
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is being closed or has been: what becomes of a candidate from then on says nothing about it."""
+        return self._closed
 
     def close(self) -> None:
         """Kill every process and remove every folder; safe to call again."""
@@ -225,7 +233,7 @@ def _judge_recipe(info: TargetInfo, source: str, backend: Backend) -> Recipe:
     # numpy always; torch only for tasks that speak of it, since importing it takes longer than most verdicts.
     # Where it is missing the judge says so of the task that needs it.
     wanted = info.device != "cpu" or "torch" in source
-    preload = ("numpy", "torch") if wanted and find_spec("torch") is not None else ("numpy",)
+    preload = _FOR_NUMPY + (_FOR_TORCH if wanted and find_spec("torch") is not None else ())
     packages = tuple(sorted({module.partition(".")[0] for _, module in backend.comparers()}))
     return Recipe("judge", preload=preload, packages=packages)
 

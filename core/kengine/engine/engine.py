@@ -22,7 +22,7 @@ from kengine.engine.crew import Crew
 from kengine.engine.device import Device
 from kengine.engine.job import Job
 from kengine.engine.store import Store
-from kengine.errors import DeadlineExceeded, InfraError, TargetUnavailable, UsageError
+from kengine.errors import DeadlineExceeded, InfraError, TargetUnavailable, UsageError, WorkerLost
 from kengine.model import Capability, TargetInfo, Verdict
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from kengine.tasks import Item
 
 _ATTEMPTS = 3
+_CLOSED = "the engine was closed while this candidate was judged"
 
 
 class Engine:
@@ -159,7 +160,16 @@ class Engine:
     def _judge(self, item: Item) -> Verdict:
         if not isinstance(self._crew, Crew):
             return self._crew.judge(item)
-        return pipeline.run(self._job(item), self._crew, self._device)
+        crew = self._crew
+        try:
+            verdict = pipeline.run(self._job(item), crew, self._device)
+        except Exception as error:
+            if crew.closed:
+                raise WorkerLost(_CLOSED) from error
+            raise
+        if crew.closed:  # a runner that is killed by the end of the engine looks like one that crashed by itself
+            raise WorkerLost(_CLOSED)
+        return verdict
 
     def _job(self, item: Item) -> Job:
         wanted = item.task.spec.device

@@ -24,6 +24,10 @@ MAX_SAMPLES = 16
 """Most cases whose inputs a compiler sees; equal specialisations are compiled once whatever their number."""
 
 
+ROOM = (4, 3)
+"""Inputs of the form of the first case, and of any case, that lie in a runner's memory at once in the longest sequence:
+with less it would have to be moved for that."""
+
 _MODES = (Mode.normal, Mode.traced)
 
 
@@ -40,8 +44,11 @@ class Execution:
         self.artifact: Artifact | None = None
         self.held: list[tuple[int, str]] = []
         self.compared: list[Comparison] = []
-        self.launches: list[int] = []
+        self.launched: list[tuple[Launch, ...]] = []
+        self.followed: list[bool] = []
+        self.places: dict[int, Any] = {}
         self.facts: list[Facts] = []
+        self.unjoined: set[str] = set()
         self.calls = 0
         self.processes: frozenset[int] = frozenset()
 
@@ -60,7 +67,7 @@ class Execution:
                 timeout,
             )
             cases = list(range(min(MAX_SAMPLES, len(self.task.cases))))
-            bundles, fds = self.judge.lend(self.task, cases, "compile", self.runner.holder)
+            bundles, fds = self.judge.lend(self.task, cases, "compile", self.runner.holder, room=ROOM)
             try:
                 with self.device.shared():
                     reply = self.runner.request(
@@ -72,13 +79,17 @@ class Execution:
         self.artifact = self.job.artifact = _read_artifact(reply.get("artifact"), target)
         return self.artifact
 
-    def launch(self, case: int, phase: str, mode: Mode) -> tuple[Any, tuple[Launch, ...], dict[str, Any]]:
+    def launch(
+        self, case: int, phase: str, mode: Mode, elsewhere: bool = False
+    ) -> tuple[Any, tuple[Launch, ...], dict[str, Any]]:
         """Call the candidate once on fresh inputs: its own description of the outputs, launches, details.
 
-        Raises CandidateFault. Everything returned here is the runner's word.
+        elsewhere: in memory other than that of the calls before. Raises CandidateFault. Everything returned here is
+        the runner's word.
         """
         self.stage = "launch"
-        bundles, fds = self.judge.lend(self.task, [case], phase, self.runner.holder)
+        bundles, fds = self.judge.lend(self.task, [case], phase, self.runner.holder, elsewhere)
+        self.places[case] = place_of(bundles[0])
         try:
             with self.device.shared():
                 begun = time.perf_counter_ns()
@@ -95,10 +106,10 @@ class Execution:
         return reply.get("outputs"), _read_launches(reply.get("launches")), _read_details(reply.get("details"))
 
     def check(
-        self, case: int, phase: str, mode: Mode = Mode.normal
+        self, case: int, phase: str, mode: Mode = Mode.normal, elsewhere: bool = False
     ) -> tuple[Comparison, tuple[Launch, ...], dict[str, Any]]:
-        """Launch on fresh inputs and have the judge compare. Raises CandidateFault."""
-        outputs, launches, details = self.launch(case, phase, mode)
+        """Launch on fresh inputs, as `launch` does, and have the judge compare. Raises CandidateFault."""
+        outputs, launches, details = self.launch(case, phase, mode, elsewhere)
         self.stage = "compare"
         with self.job.stage("compare"):
             # Where the answer is meant to be wrong, nobody wants to know in what way.
@@ -129,15 +140,22 @@ class Execution:
         self.facts.append(_read_facts(reply.get("facts")))
         return comparison, _read_launches(reply.get("launches"))
 
-    def sequence(self, cases: Sequence[int], phases: Sequence[str]) -> None:
-        """Call the candidate on several cases in one go; what each call gave at once is compared into `compared`."""
+    def sequence(self, cases: Sequence[int], phases: Sequence[str], at: Any = None) -> bool:
+        """Call the candidate on several cases in one go; what each call gave at once is compared into `compared`, what
+        it launched is in `launched`, and whether it was followed in `followed`.
+
+        at: the place (`place_of`) where the first of them must lie. False, without a call, when it lies elsewhere;
+        then one call on the first case at least is followed and one is not.
+        """
         self.stage = "launch"
         bundles, fds = self.judge.lend(self.task, cases, phases, self.runner.holder)
         views = [codec.to_json(self.task.views[case]) for case in cases]
         try:
+            if at is not None and place_of(bundles[0]) != at:
+                return False
             with self.device.shared():
-                # Drawn anew: a candidate that behaves while it is followed misbehaves in a call that is not.
-                modes = [(secrets.choice(_MODES) if case == cases[0] else Mode.normal).value for case in cases]
+                self.followed = _draw_followed(cases, at is not None)
+                modes = [_MODES[followed].value for followed in self.followed]
                 body = {"cases": views, "bundles": bundles, "modes": modes}
                 begun = time.perf_counter_ns()
                 reply = self.runner.request("sequence", body, self._timeout_s * len(cases), tuple(fds))
@@ -145,15 +163,16 @@ class Execution:
             wire.close_all(fds)
         self._count(reply, begun, len(cases))
         launches = reply.get("launches")
-        if not isinstance(launches, list) or [type(n) for n in launches] != [int] * len(cases):
-            raise CandidateFault("tampered", "the result channel carried no number of launches for each call")
-        self.launches = launches
+        if not isinstance(launches, list) or len(launches) != len(cases):
+            raise CandidateFault("tampered", "the result channel carried no list of launches for each call")
+        self.launched = [_read_launches(each) for each in launches]
         followed = reply.get("facts")
         if not isinstance(followed, list) or len(followed) > len(cases):
             raise CandidateFault("tampered", "the result channel carried no list of facts")
         self.facts += [_read_facts(each) for each in followed]
         self.held = list(zip(cases, phases))
         self.compared = self._compare_held(reply.get("outputs"))
+        return True
 
     def look_again(self) -> list[Comparison]:
         """Compare what the calls of the last sequence returned as it is now."""
@@ -175,6 +194,7 @@ class Execution:
         """Add what the runner says of the candidate's own time, as far as it can be true."""
         elapsed = reply.get("elapsed_ns")
         self.calls += calls
+        self.unjoined |= _read_names(reply.get("unjoined", []))
         if isinstance(elapsed, int) and 0 <= elapsed <= time.perf_counter_ns() - begun:
             self.job.durations_ns["candidate"] = self.job.durations_ns.get("candidate", 0) + elapsed
 
@@ -188,6 +208,24 @@ class Execution:
         return float(self.job.task.spec.timeout_s or self.job.plan.launch_timeout_s)
 
 
+def place_of(bundle: dict[str, Any]) -> Any:
+    """Where the inputs of a bundle lie and of what form they are: equal for two that lie in the same memory."""
+    return [bundle.get(part) for part in ("arena", "args", "init_args", "state")]
+
+
+def _draw_followed(cases: Sequence[int], both: bool) -> list[bool]:
+    """Which calls of a sequence are followed, some of those on the first case: the reference is followed on that one.
+
+    Drawn anew: a candidate that behaves while it is followed misbehaves in a call that is not. both: some of them are
+    and some are not.
+    """
+    while True:
+        drawn = [case == 0 and secrets.choice((True, False)) for case in cases]
+        ours = {followed for followed, case in zip(drawn, cases) if case == 0}
+        if len(ours) == 2 or not both or list(cases).count(0) < 2:
+            return drawn
+
+
 def _read_artifact(value: Any, target: Target) -> Artifact:
     try:
         artifact = codec.from_json(value, Artifact)
@@ -196,6 +234,12 @@ def _read_artifact(value: Any, target: Target) -> Artifact:
     if artifact.target != target:
         raise CandidateFault("tampered", f"the artifact is for {artifact.target}, asked for was {target}")
     return artifact
+
+
+def _read_names(value: Any) -> set[str]:
+    if not isinstance(value, list) or len(value) > 1000 or not all(isinstance(name, str) for name in value):
+        raise CandidateFault("tampered", "the result channel carried names of kernels that are none")
+    return {name[:200] for name in value}
 
 
 def _read_facts(value: Any) -> Facts:

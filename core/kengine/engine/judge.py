@@ -91,14 +91,24 @@ class Judge:
         return OpenTask(answer, self._generation)
 
     def lend(
-        self, task: OpenTask, cases: Sequence[int], phase: str | Sequence[str], holder: str
+        self,
+        task: OpenTask,
+        cases: Sequence[int],
+        phase: str | Sequence[str],
+        holder: str,
+        elsewhere: bool = False,
+        room: tuple[int, int] = (0, 0),
     ) -> tuple[list[Any], list[int]]:
         """Lend fresh inputs and poisoned sinks, of one phase or of one for each case.
+
+        elsewhere: not in the memory of the first loan, if there is room for that. room: how many loans of the first
+        case, and of any of these cases beside, the memory is to hold without being moved.
 
         Returns bundles for the runner, and descriptors that the caller closes.
         """
         phases = [phase] * len(cases) if isinstance(phase, str) else list(phase)
-        body = {"task_id": task.id, "cases": list(cases), "phases": phases, "holder": holder}
+        body = {"task_id": task.id, "cases": list(cases), "phases": phases, "holder": holder, "elsewhere": elsewhere}
+        body |= {"room": list(room)}
         answer, fds = self.call("lend", body, self._open_timeout_s, generation=task.generation)
         return list(answer["bundles"]), fds
 
@@ -118,6 +128,11 @@ class Judge:
         if (fault := answer.get("fault")) is not None:
             raise CandidateFault(fault["status"], fault["message"])
         return codec.from_json(answer["comparison"], Comparison), str(answer.get("digest", ""))
+
+    def prepare(self, task: OpenTask, cases: Sequence[int], plan: dict[str, Any], timeout_s: float) -> None:
+        """Draw the inputs and answers that timing will need. Raises TimeoutError."""
+        body = {"task_id": task.id, "cases": list(cases), "plan": plan}
+        self.call("prepare", body, timeout_s, generation=task.generation)
 
     def time(
         self, task: OpenTask, cases: Sequence[int], runner: Runner, plan: dict[str, Any], timeout_s: float

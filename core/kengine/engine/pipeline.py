@@ -89,11 +89,12 @@ def _execute(job: Job, crew: Crew, judge: Judge, task: OpenTask, device: Device)
                 job.fail(execution.stage, fault)
             if not job.failed and job.plan.check and job.plan.integrity:
                 integrity.check(job, execution, launches)
-            ended = execution.runner.ended
-            if not job.failed and job.plan.timed and not ended:
-                timings.measure(job, execution)
-        if not job.failed and job.plan.timed and ended:
-            # A check without kernels may end a runner; what is timed then is the same candidate in a fresh one.
+            again = execution.runner.ended
+            if not job.failed and job.plan.timed and not again:
+                again = timings.measure(job, execution, last=False)
+        if not job.failed and job.plan.timed and again:
+            # A check without kernels may end a runner, and a clock may fail in one; what is timed then is the same
+            # candidate in a fresh one.
             with _execution(job, crew, judge, task, device) as execution:
                 execution.compile(job.info.target)
                 timings.measure(job, execution)
@@ -122,23 +123,27 @@ def _execution(job: Job, crew: Crew, judge: Judge, task: OpenTask, device: Devic
 
 def _launch(job: Job, execution: Execution) -> list[tuple[Launch, ...]]:
     """Launch and compare every case; what was seen is recorded even when the candidate fails half-way."""
-    launches: list[tuple[Launch, ...]] = []
-    comparisons: list[Comparison] = []
+    found: dict[int, tuple[Comparison, tuple[Launch, ...]]] = {}
     details: dict[str, Any] = {}
+    cases = execution.task.cases
+    plain = not job.plan.integrity
+    apart = frozenset() if plain else integrity.elsewhere(cases)
     try:
-        for case in range(len(execution.task.cases)):
-            comparison, seen, more = execution.check(case, "check")
-            launches.append(seen)
-            comparisons.append(comparison)
+        for case in range(len(cases)) if plain else integrity.order(cases):
+            comparison, seen, more = execution.check(case, "check", elsewhere=case in apart)
+            found[case] = comparison, seen
             details.update(more)
             if not comparison.ok:
                 job.fail("compare", CandidateFault("wrong_result", f"{comparison.case}: {comparison.problem}"))
                 if not job.plan.keep_going:
                     break
     finally:
-        if launches:
+        listed = [found[case] for case in sorted(found)]
+        launches = [seen for _, seen in listed]
+        if listed:
+            comparisons = tuple(comparison for comparison, _ in listed)
             job.record(launch=LaunchRecord(tuple(launches), details, execution.runner.output.text()))
-            job.record(compare=CompareRecord(tuple(comparisons), execution.task.skipped, execution.task.notes))
+            job.record(compare=CompareRecord(comparisons, execution.task.skipped, execution.task.notes))
     return launches
 
 

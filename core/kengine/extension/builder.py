@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kengine.errors import CandidateFault
+from kengine.errors import CandidateFault, InfraError
 from kengine.extension import failure, light
 from kengine.extension.module import Extension, load_light
 from kengine.extension.settings import Settings
@@ -152,5 +152,10 @@ def _build_full(sources: SourceSet, settings: Settings, why: failure.Diagnosis) 
         raise why.fault(missing.message) from None
     try:
         return full.build(sources, settings, reason)
+    except InfraError as error:
+        # A candidate's import is under way, which would take this for its own failure.
+        raise CandidateFault("unsupported", f"{reason}, and with torch's own {error}") from None
     except CompileError as error:
-        raise failure.diagnose(error.log or error.message, sources).fault() from None
+        if not error.log:  # the compiler was stopped: nothing is wrong with the candidate
+            raise CandidateFault("unsupported", f"{reason}, and with torch's own {error.message}") from None
+        raise failure.diagnose(error.log, sources).fault() from None

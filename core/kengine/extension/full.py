@@ -49,6 +49,13 @@ struct RestrictPtrTraits {
 };
 }  // namespace at
 #define globalContext() emulatedContext()
+// Which torch, too, defines for those compilers only.
+#undef C10_LAUNCH_BOUNDS_0
+#undef C10_LAUNCH_BOUNDS_1
+#undef C10_LAUNCH_BOUNDS_2
+#define C10_LAUNCH_BOUNDS_0
+#define C10_LAUNCH_BOUNDS_1(...)
+#define C10_LAUNCH_BOUNDS_2(...)
 #define is_cuda() is_cpu()
 #define kCUDA kCPU
 #define CUDA CPU
@@ -57,8 +64,13 @@ struct RestrictPtrTraits {
 """
 
 
+_CALLED = ("__init__", "__call__", "__getitem__", "__enter__", "__exit__")
+"""Special methods in which a candidate's code runs."""
+
+
 def build(sources: SourceSet, settings: Settings, reason: str) -> Extension:
-    """Build, load and say why. Raises CompileError with the compiler's log, CandidateFault for a missing function."""
+    """Build, load and say why. Raises CompileError with the compiler's log, CandidateFault for a missing function and,
+    under emulation, `unsupported` when the compile takes too long."""
     library = settings.cache / f"extension-{light.key_of(sources, settings, 'full')}.so"
     if not library.exists():
         compile_only(sources, settings)
@@ -77,11 +89,26 @@ def build(sources: SourceSet, settings: Settings, reason: str) -> Extension:
     extension = Extension(sources.name, library, "full", reason, program)
     for name in [n for n in dir(module) if not n.startswith("__")]:
         value = getattr(module, name)
-        if callable(value) and not isinstance(value, type) and program is not None:
+        if program is not None and isinstance(value, type):
+            _emulate_methods(value, lambda f, known: emulate(_known(f, glue, known), extension, settings), sources)
+        elif program is not None and callable(value):
             value = emulate(_known(value, glue, parameter_names(sources.text, name)), extension, settings)
         setattr(extension, name, value)
     extension.__doc__ = module.__doc__
     return extension
+
+
+def _emulate_methods(
+    bound: type, wrap: Callable[[Callable[..., Any], list[str]], Callable[..., Any]], sources: SourceSet
+) -> None:
+    """Have the methods of a class that a module binds run as its functions do: kernels know their arguments, and what
+    goes wrong in one is raised."""
+    for name, value in list(vars(bound).items()):
+        if callable(value) and not isinstance(value, type) and (not name.startswith("__") or name in _CALLED):
+            names = ["self", *parameter_names(sources.text, name)]
+            made = wrap(getattr(bound, name), names)
+            # A function in a class is bound to the object, as pybind11's own are.
+            setattr(bound, name, made)
 
 
 def _known(function: Callable[..., Any], glue: c.PyDLL, names: list[str]) -> Callable[..., Any]:
@@ -147,7 +174,9 @@ def compile_only(sources: SourceSet, settings: Settings) -> Path:
         folder = Path(name)
         out = folder / "extension.so"
         if settings.mode == "emulated":
-            objects = light.compile_all(sources, folder, lambda unit, place: _emulated(unit, sources, settings, place))
+            objects = light.compile_all(
+                sources, folder, lambda unit, place: _emulated(unit, sources, settings, place), settings.full_seconds
+            )
             flags = Mode(settings.lanes, settings.dialect == "hip", settings.check, False).link_flags(
                 toolchain.runtime_library(settings.shared)
             )

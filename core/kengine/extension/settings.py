@@ -21,7 +21,7 @@ class Settings:
     dialect: `cuda` or `hip`; lanes: threads of a warp under emulation. check: bounds, races and uninitialised shared
     memory are checked at each access. arch: the chip, such as sm_90; limits: its launch limits (default: by arch).
     full_headers: whether torch's own headers may be used when the light ones do not fit (some ten seconds).
-    launch_seconds: processor time that one emulated launch may take.
+    full_seconds: what one unit may take with them. launch_seconds: processor time that one emulated launch may take.
     """
 
     cache: Path
@@ -33,6 +33,7 @@ class Settings:
     arch: str = "sm_90"
     limits: DeviceLimits | None = field(default=None, compare=False)
     full_headers: bool = True
+    full_seconds: float = 300.0
     launch_seconds: float = 60.0
 
     @property

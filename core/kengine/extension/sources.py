@@ -214,7 +214,12 @@ def language_flags(flags: Sequence[str]) -> list[str]:
 
 
 def parameter_names(text: str, function: str) -> list[str]:
-    """The names of a function's parameters by its definition, else by a declaration; [] if there is neither."""
+    """The names of a function's parameters by its definition, else by a declaration; [] if there is neither.
+
+    A function that a module binds under another name (`m.def("run", &launch)`) is looked for by its own.
+    """
+    bound = re.search(rf'\.def\s*\(\s*"{re.escape(function)}"\s*,\s*&\s*(?:\w+\s*::\s*)*(\w+)', text)
+    function = bound[1] if bound else function
     blanked = blank(text)
     best: list[str] = []
     for match in re.finditer(rf"\b{re.escape(function)}\s*\(", blanked):

@@ -146,11 +146,14 @@ class DeviceArena:
 @functools.lru_cache(maxsize=1)
 def device_spares() -> Spares[DeviceArena]:
     """The spare blocks of this process's device."""
+    return Spares(DeviceArena, _enter_device)
+
+
+def _enter_device() -> None:
+    """A thread has no context of the device until it has said which device."""
     import torch
 
-    index = torch.cuda.current_device()
-    # A thread has no device of its own until it has said which.
-    return Spares(DeviceArena, lambda: torch.cuda.set_device(index))
+    torch.cuda.set_device(torch.cuda.current_device())
 
 
 def make_arena(device: str, nbytes: int) -> Arena:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kengine import codec, wire
@@ -15,6 +15,8 @@ from kengine.model import CaseView, Status, Timing, TimingPlan
 
 _FAULTS = frozenset(s.value for s in Status) - {"passed", "lint_rejected", "wrong_result", "sham", "too_slow"}
 _HIGHEST_NS = 10**13
+_REASON = 300
+"""Characters of a runner's reason why it could not measure that are kept."""
 
 SLOW_CALL_NS = 2_000_000
 """Host time that one call may take beside its device time: Python, launches, allocations."""
@@ -24,7 +26,10 @@ SLOW_FACTOR = 20
 
 @dataclass(frozen=True)
 class Batch:
-    """One believed reply: samples, method, outputs as described, and the judge's own time around it."""
+    """One believed reply: samples, method, outputs as described, and the judge's own time around it.
+
+    Where timing.failed says why nothing was measured there are no samples, and the outputs are of no use.
+    """
 
     timing: Timing
     outputs: list[Any]
@@ -79,6 +84,7 @@ def read(reply: dict[str, Any], plan: TimingPlan, nonce: int, bundles: int, wall
         timing = codec.from_json(reply["timing"], Timing)
     except codec.CodecError as error:
         raise _tampered(f"a timing that is none: {error}") from None
+    timing = replace(timing, failed="".join(c if c.isprintable() else " " for c in timing.failed[:_REASON]))
     outputs = reply["outputs"]
     if type(outputs) is not list or len(outputs) != min(bundles, plan.calls):
         raise _tampered(f"outputs of another number than the {min(bundles, plan.calls)} calls that were to be kept")
@@ -87,8 +93,15 @@ def read(reply: dict[str, Any], plan: TimingPlan, nonce: int, bundles: int, wall
 
 
 def check_samples(timing: Timing, plan: TimingPlan, wall_ns: int) -> None:
-    """Raise CandidateFault(tampered) for samples that are not `plan.calls` positive times within the judge's clock."""
+    """Raise CandidateFault(tampered) for samples that are not `plan.calls` positive times within the judge's clock.
+
+    A timing that failed claims nothing, so that there is nothing to disbelieve, unless it has times all the same.
+    """
     samples = timing.samples_ns
+    if timing.failed:
+        if samples or timing.launches:
+            raise _tampered("times, and a reason why there are none")
+        return
     if len(samples) != plan.calls:
         raise _tampered(f"{len(samples)} times for {plan.calls} calls")
     if not all(0 < s < _HIGHEST_NS for s in samples):

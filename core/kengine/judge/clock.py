@@ -9,11 +9,14 @@ from typing import Any, Literal, Protocol
 from kengine.device.timing import time_calls
 from kengine.errors import DeviceLost
 from kengine.judge.ceilings import Ceilings, measure
-from kengine.model import JsonValue, TimingPlan
+from kengine.model import JsonValue, Timing, TimingPlan
 
 Method = Literal["activity", "event", "wall"]
 METHODS: tuple[Method, ...] = ("activity", "event", "wall")
 """From the most to the least exact: device activity as the vendor records it, device events, the host's clock."""
+ATTEMPTS = 3
+"""Batches that are asked for before a clock counts as one that does not work: a recorder that fails once has not failed
+for good, and one that keeps failing must not hold up the device."""
 
 Call = Callable[[], Any]
 
@@ -72,24 +75,25 @@ class DeviceInstruments(HostInstruments):
 
     def __init__(self) -> None:
         self._methods: tuple[Method, ...] = ()
+        self._refusal = ""
         self._ceilings: Ceilings | None = None
 
     def methods(self) -> tuple[Method, ...]:
-        """What works here, tried once."""
+        """What works here, found out once."""
         if not self._methods:
             import torch
 
             probe = torch.zeros(1024, device="cuda")
-            timing = time_calls([lambda: probe.add_(1)] * 2, TimingPlan(2, 1, "activity"))
-            self._methods = METHODS[METHODS.index(timing.method) :]
+            timing = _time([lambda: probe.add_(1)] * 2, TimingPlan(2, 1, "activity"))
+            self._methods, self._refusal = METHODS[1 if timing.failed else 0 :], timing.failed
         return self._methods
 
     def measure(self, calls: Sequence[Call], method: Method) -> list[int]:
         """Nanoseconds of device time of each call, or of wall time with the device waited for. Raises DeviceLost when
-        a clock that has worked before does so no more."""
-        timing = time_calls(list(calls), TimingPlan(len(calls), 0, method))
-        if timing.method != method:
-            raise DeviceLost(f"times by {method} worked before and do not now; only {timing.method} does")
+        that clock does not work, also when the calls are made again."""
+        timing = _time(list(calls), TimingPlan(len(calls), 0, method))
+        if timing.failed:
+            raise DeviceLost(f"the reference cannot be timed by {method}: {timing.failed}")
         return list(timing.samples_ns)
 
     def cache_bytes(self) -> int:
@@ -120,10 +124,20 @@ class DeviceInstruments(HostInstruments):
                 state[name] = int(getattr(torch.cuda, ask)())
             except Exception:
                 state[name] = None  # needs the vendor's management library, which is often not there
+        if self._refusal:
+            state["no_activity"] = self._refusal
         if self._ceilings is not None:
             state["memory_bytes_per_s"] = self._ceilings.bytes_per_s
             state["operations_per_s"] = self._ceilings.best
         return state
+
+
+def _time(calls: Sequence[Call], plan: TimingPlan) -> Timing:
+    for _ in range(ATTEMPTS):
+        timing = time_calls(calls, plan)
+        if not timing.failed:
+            break
+    return timing
 
 
 def _properties() -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -52,20 +53,29 @@ class Holder:
 
 
 def lend(
-    holder: Holder, wanted: Sequence[tuple[Key, Entry, Expected]], writes: int, device: str
+    holder: Holder,
+    wanted: Sequence[tuple[Key, Entry, Expected]],
+    writes: int,
+    device: str,
+    elsewhere: bool = False,
+    room: Sequence[int] = (0, 0),
 ) -> tuple[list[dict[str, Any]], tuple[int, ...]]:
     """Fill a holder's arena with fresh inputs and poison, and describe it: bundles, and descriptors to send beside.
 
-    writes: how many of the outputs are written inputs, which have no destination. Whatever was lent before is void.
+    writes: how many of the outputs are written inputs, which have no destination. elsewhere: not where the first of
+    all loans began but at a place that is drawn, if the arena has room. room: how many like the first one, and how
+    many like the largest beside, a new arena is to hold at least, so that it need not be another one later. Whatever
+    was lent before is void.
     """
-    places: list[Place] = []
-    cursor = 0
-    for key, entry, expected in wanted:
-        places.append(_place(key, entry, expected, cursor, writes))
-        cursor = places[-1].end
-    if holder.arena is None or holder.arena.nbytes < cursor or holder.device != device:
+    places = _line_up(wanted, 0, writes)
+    end = places[-1].end
+    if holder.arena is None or holder.arena.nbytes < end or holder.device != device:
         holder.close()
-        holder.arena, holder.device = arena.make_arena(device, cursor), device
+        largest = max(place.end - place.base for place in places)
+        wanted_room = room[0] * places[0].end + room[1] * largest
+        holder.arena, holder.device = arena.make_arena(device, max(end, wanted_room)), device
+    elif elsewhere and (spare := (holder.arena.nbytes - end) // ALIGN):
+        places = _line_up(wanted, ALIGN * (1 + secrets.randbelow(spare)), writes)
     holder.places = places
     view = holder.arena.view
     for place in places:
@@ -75,6 +85,14 @@ def lend(
     arena.synchronize(device)
     described = holder.arena.describe()
     return [_bundle(place, described) for place in places], holder.arena.descriptors()
+
+
+def _line_up(wanted: Sequence[tuple[Key, Entry, Expected]], cursor: int, writes: int) -> list[Place]:
+    places: list[Place] = []
+    for key, entry, expected in wanted:
+        places.append(_place(key, entry, expected, cursor, writes))
+        cursor = places[-1].end
+    return places
 
 
 def _place(key: Key, entry: Entry, expected: Expected, base: int, writes: int) -> Place:

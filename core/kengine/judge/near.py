@@ -27,10 +27,17 @@ _LISTED = 1 << 24
 
 def base(phase: str) -> str | None:
     """The phase whose inputs a near one starts from; None for a phase of its own."""
-    for ending in (PAIR, SWAPPED, CHANGED, SAME):
+    for ending in (PAIR, SWAPPED, CHANGED):
         if phase.endswith(ending):
             return phase.removesuffix(ending)
     return None
+
+
+def shared(phase: str) -> str:
+    """The phase whose inputs and answer these are: `~same` has none of its own."""
+    while phase.endswith(SAME):
+        phase = phase.removesuffix(SAME)
+    return phase
 
 
 def choose(session: Session, case: Case, phase: str) -> str:
@@ -56,8 +63,6 @@ def _differs(session: Session, case: Case, phase: str, other: str) -> bool:
 
 def alter(drawn: Drawn, other: Drawn, seed: int, phase: str) -> None:
     """Change the floating-point arguments of a draw in place at random places; `other` is another draw."""
-    if phase.endswith(SAME):
-        return
     chance = np.random.default_rng(seed)
     for array, fresh in zip(arrays(drawn.args), arrays(other.args)):
         size = int(np.prod(tuple(array.shape)))

@@ -32,6 +32,8 @@ CACHE_BYTES = {"cpu": 2 << 30, "cuda": 16 << 30}
 CACHE_SHARE, OWN_SHARE = 4, 32
 """One in so many bytes of a device's memory is for inputs and answers: what is drawn anew for each candidate is drawn
 while it holds the device. The second in the judge of one candidate, beside whom there may be many."""
+MAX_ROOM = 16
+"""Loans of one size that an arena is made for at most."""
 MAX_TASKS = 64
 """Open tasks that are kept; the one used longest ago goes first, and a later `open` brings it back."""
 
@@ -52,6 +54,7 @@ class Judge:
             "compare": self.compare,
             "profile": self.profile,
             "near": self.near,
+            "prepare": self.prepare,
             "time": self.time,
             "release": self.release,
             "close": self.close,
@@ -145,7 +148,10 @@ class Judge:
             session.close()
 
     def lend(self, message: dict[str, Any], fds: list[int]) -> tuple[dict[str, Any], tuple[int, ...]]:
-        """Fresh inputs and poisoned sinks of some cases for one holder: of one phase, or of one each."""
+        """Fresh inputs and poisoned sinks of some cases for one holder: of one phase, or of one each.
+
+        `elsewhere` and `room` are those of `lending.lend`.
+        """
         session = self._session(message)
         cases = _field(message, "cases", list)
         phases = message.get("phases") or [_field(message, "phase", str)] * len(cases)
@@ -159,7 +165,11 @@ class Judge:
         if not wanted:
             raise UsageError("lend: no cases")
         holder = self.holders.setdefault(_field(message, "holder", str), Holder())
-        bundles, out = lending.lend(holder, wanted, len(session.writes), session.device)
+        room = message.get("room") or [0, 0]
+        if type(room) is not list or len(room) != 2 or not all(type(n) is int and 0 <= n <= MAX_ROOM for n in room):
+            raise UsageError(f"lend: room is {room!r}, want two numbers from 0 to {MAX_ROOM}")
+        elsewhere = message.get("elsewhere") is True
+        bundles, out = lending.lend(holder, wanted, len(session.writes), session.device, elsewhere, room)
         return {"bundles": bundles}, out
 
     def compare(self, message: dict[str, Any], fds: list[int]) -> tuple[dict[str, Any], tuple[int, ...]]:
@@ -249,6 +259,15 @@ class Judge:
             raise UsageError(f"case {case.name!r} in phase {key[2]!r} is not lent to {name!r}")
         arena.synchronize(session.device)
         return holder, place
+
+    def prepare(self, message: dict[str, Any], fds: list[int]) -> tuple[dict[str, Any], tuple[int, ...]]:
+        """Draw what timing will need, so that the device is not held for it."""
+        from kengine.judge import timing
+
+        session = self._session(message)
+        cases = [(index, self._case(session, index)) for index in _field(message, "cases", list)]
+        timing.prepare(self, session, cases, _field(message, "plan", dict))
+        return {}, ()
 
     def time(self, message: dict[str, Any], fds: list[int]) -> tuple[dict[str, Any], tuple[int, ...]]:
         """Time candidate and baseline in turn over the runner's channel, which came with the request."""

@@ -150,6 +150,7 @@ class Session:
 
     def entry(self, case: Case, phase: str) -> Entry:
         """Inputs of a case in a phase, drawn again when they are no longer kept: the seed makes them the same."""
+        phase = near.shared(phase)
         key = (self.key, case.name, phase)
         entry = self._cache.get(key)
         if entry is None:
@@ -169,6 +170,7 @@ class Session:
 
     def expected(self, case: Case, phase: str) -> Expected:
         """The expected answer of a case in a phase, computed once while it is kept."""
+        phase = near.shared(phase)
         entry = self.entry(case, phase)
         if entry.expected is None:
             entry.expected = self.compute(case, phase, entry)

@@ -16,6 +16,9 @@ from kengine.model import ValueClass
 DERIVED: tuple[ValueClass, ...] = ("outlier", "large", "tiny", "zeros", "binary")
 """Classes that change the scale of a draw and may therefore leave the domain of a reference."""
 
+SCALED: tuple[ValueClass, ...] = ("large", "tiny", "outlier")
+"""Classes that leave masks as they are."""
+
 _WIDE = {"large": (2.0**10, 2.0**6, 2.0**3), "tiny": (2.0**-10, 2.0**-4), "outlier": (2.0**10, 2.0**5)}
 _NARROW = {"large": (2.0**6, 2.0**3), "tiny": (2.0**-6, 2.0**-3), "outlier": (2.0**6, 2.0**3)}
 _DENSITIES = (0.5, 0.25, 0.125, 0.0625)
@@ -25,11 +28,14 @@ _BEYOND_HALF, _BELOW_HALF = 2.0 * 65504.0, 2.0**-15
 
 
 def factors(values: ValueClass, drawn: Drawn) -> tuple[float, ...]:
-    """Factors to try for a class, the strongest first; (1.0,) for classes that have none, () without float inputs.
+    """Factors to try for a class, the strongest first; (1.0,) for classes that have none, () without float inputs, or
+    where the class would change none of them.
 
     The strongest one takes dtypes of a wider range than float16 to where float16 overflows, or has no normal numbers.
     """
     floats = [a for a in arrays(drawn.args) if is_float(a)]
+    if values in SCALED:
+        floats = [a for a in floats if not is_mask(a)]
     if values in DERIVED and not floats:
         return ()
     if values == "binary":
@@ -64,12 +70,18 @@ def _top(array: Any) -> float:
 def apply_values(drawn: Drawn, values: ValueClass, factor: float, seed: int) -> None:
     """Give the floating-point arguments of a draw another class of values, in place of the draw's arguments.
 
-    large, tiny: all times `factor`. zeros: all zero. outlier: one element of each array times `factor`.
+    large, tiny: all times `factor`, outlier: one element of each array times `factor`; masks stay (`is_mask`).
+    zeros: all zero.
     normal, uniform: fresh values of N(0, 1) or U[0, 1), whatever the task drew. binary: ones at random places, a share
     of `factor`, and zeros; parameters too. drawn: nothing.
     """
     if values == "drawn":
         return
+
+    def changed(array: Any) -> Any:
+        kept = not is_float(array) or (values in SCALED and is_mask(array))
+        return array if kept else change[values](array)
+
     chooser = random.Random(seed ^ 0x9E3779B97F4A7C15)
     change: dict[str, Callable[[Any], Any]] = {
         "large": lambda a: _times(a, factor),
@@ -80,7 +92,7 @@ def apply_values(drawn: Drawn, values: ValueClass, factor: float, seed: int) -> 
         "uniform": lambda a: _random(a, chooser, lambda g, s: g.random(s)),
         "binary": lambda a: _random(a, chooser, lambda g, s: np.float64(g.random(s) < factor)),
     }
-    drawn.args = [map_leaves(lambda a: change[values](a) if is_float(a) else a, v) for v in drawn.args]
+    drawn.args = [map_leaves(changed, v) for v in drawn.args]
     if values == "binary" and drawn.model is not None and hasattr(drawn.model, "parameters"):
         import torch
 
@@ -88,6 +100,21 @@ def apply_values(drawn: Drawn, values: ValueClass, factor: float, seed: int) -> 
             for parameter in drawn.model.parameters():
                 if parameter.dtype.is_floating_point:
                     parameter.copy_(change["binary"](parameter.detach()))
+
+
+def is_mask(array: Any) -> bool:
+    """Whether an array holds zeros and one other value, both: a mask, kept or dropped, whatever number stands for it.
+
+    A kernel may well test such a number against zero where the reference multiplies by it.
+    """
+    if is_torch(array):
+        import torch
+
+        flat = array.detach().to(torch.float64).flatten()
+    else:
+        flat = np.asarray(array, dtype=np.float64).reshape(-1)
+    other = flat[flat != 0]
+    return 0 < len(other) < len(flat) and bool((other == other[0]).all())
 
 
 def _times(array: Any, factor: float) -> Any:

@@ -5,36 +5,21 @@ from __future__ import annotations
 import ast
 
 from kengine.lint.source import SourceTree
+from kengine.plugins import dialect
 
-_ADDS = frozenset(
-    {
-        "dot",
-        "dot_scaled",
-        "matmul",
-        "nc_matmul",
-        "sum",
-        "reduce",
-        "tensor_reduce",
-        "associative_scan",
-        "activation_reduce",
-        "cumsum",
-        "mma",
-        "wgmma",
-        "gemm",
-        "fma",
-        "tensor_tensor_scan",
-    }
-)
+_ADDS = frozenset({"dot", "matmul", "sum", "cumsum", "reduce", "mma", "gemm", "fma"})
+"""Names that many languages have for what adds up terms; those of one language, its backend declares."""
 
 
 def may_multiply(kernel: ast.AST) -> bool:
     """Whether a kernel holds anything that could be part of a product: a dot, a reduction, a loop that adds."""
     loops = any(isinstance(n, (ast.For, ast.While)) for n in ast.walk(kernel))
+    adding = dialect.declared().adding
     for node in ast.walk(kernel):
         if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and loops:
             return True
         name = getattr(node, "attr", getattr(node, "id", ""))
-        if name in _ADDS or "atomic" in name or "dot" in name:
+        if name in _ADDS or name in adding or "atomic" in name or "dot" in name:
             return True
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
             return True

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from kengine.lint.source import SourceTree
+from kengine.plugins import dialect
 
-_KNOWN = sys.stdlib_module_names | {"torch", "triton", "numpy", "jax", "scipy", "cupy"}
+_KNOWN = sys.stdlib_module_names | {"torch", "numpy", "jax", "scipy", "cupy"}
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -135,6 +136,10 @@ def builds_code(source: SourceTree) -> bool:
             return True
         if "importlib.import_module" in names:
             text = source.fold(call.args[0]) if call.args else None
-            if text is None or text.partition(".")[0] not in _KNOWN:
+            if text is None or not _is_library(text.partition(".")[0]):
                 return True
     return False
+
+
+def _is_library(package: str) -> bool:
+    return package in _KNOWN or package in dialect.declared().libraries

@@ -6,26 +6,33 @@ import ast
 import sys
 from collections.abc import Iterator
 
+from kengine.lint.names import is_within
 from kengine.lint.source import SourceTree
+from kengine.plugins import dialect
 
-FOREIGN = frozenset(sys.stdlib_module_names) | {
-    "torch", "triton", "numpy", "cupy", "jax", "numba", "nki", "neuronxcc", "pytest", "kengine", "kengine_triton",
-    "kengine_cuda", "kengine_hip", "kengine_nki", "pluggy", "__main__",
+_FOREIGN = frozenset(sys.stdlib_module_names) | {
+    "torch", "numpy", "cupy", "jax", "numba", "pytest", "kengine", "pluggy", "__main__",
 }  # fmt: skip
-"""Packages whose members a kernel never has a reason to replace."""
-
-SETTINGS = (
+_SETTINGS = frozenset({
     "torch.backends", "torch._dynamo.config", "torch._inductor.config", "os.environ", "torch.cuda.matmul",
-    "triton.knobs", "warnings", "logging", "sys.setrecursionlimit", "sys.path", "sys.stdout", "sys.stderr",
-    "sys.dont_write_bytecode",
-)  # fmt: skip
-"""What is set, not replaced, by assigning to it: switches. Other rules look at some of these."""
-
+    "warnings", "logging", "sys.setrecursionlimit", "sys.path", "sys.stdout", "sys.stderr", "sys.dont_write_bytecode",
+})  # fmt: skip
 _SETTERS = frozenset({
     "builtins.setattr", "builtins.delattr", "builtins.type.__setattr__", "builtins.object.__setattr__",
     "builtins.object.__delattr__", "builtins.type.__delattr__", "unittest.mock.patch.object",
 })  # fmt: skip
 _UPDATERS = frozenset({"update", "__setitem__", "__delitem__", "setdefault", "pop", "clear"})
+
+
+def is_foreign(package: str) -> bool:
+    """Whether a kernel never has a reason to replace members of a package: Python's own, the frameworks, what kernels
+    of the installed backends are written with, and the plugins themselves."""
+    return package in _FOREIGN or package in dialect.declared().libraries
+
+
+def is_setting(member: str) -> bool:
+    """Whether a dotted name is a switch, which is set, not replaced, by assigning to it. Other rules look at some."""
+    return is_within(member, _SETTINGS) or is_within(member, dialect.declared().settings)
 
 
 def find_patches(source: SourceTree) -> Iterator[tuple[ast.AST, str]]:
@@ -42,7 +49,7 @@ def _modules(source: SourceTree) -> frozenset[str]:
     """Names that are modules for certain: a subscript of one is a subscript of its table of names."""
     imported = [alias.name for node in source.find(ast.Import, "live") for alias in node.names]
     parts = [name.split(".") for name in imported]
-    return FOREIGN | {".".join(each[:n]) for each in parts for n in range(1, len(each) + 1)}
+    return frozenset(".".join(each[:n]) for each in parts for n in range(1, len(each) + 1))
 
 
 def _written(
@@ -59,7 +66,7 @@ def _written(
     through_dict = isinstance(node.value, ast.Attribute) and node.value.attr in ("__dict__", "__globals__", "modules")
     through_call = isinstance(node.value, ast.Call)
     for base in bases:
-        table = base in modules or base.endswith(".__dict__")
+        table = base in modules or is_foreign(base) or base.endswith(".__dict__")
         if base == "sys.modules" or through_dict or through_call or table:
             yield from _judge(node, f"{base.removesuffix('.__dict__')}.{key}")
     if (
@@ -85,12 +92,11 @@ def _called(source: SourceTree, node: ast.Call, modules: frozenset[str]) -> Iter
         key = source.fold(node.args[0]) if node.args else None
         is_table = isinstance(holder, ast.Call) or (isinstance(holder, ast.Attribute) and holder.attr == "__dict__")
         for base in source.resolve(holder):
-            if base == "sys.modules" or base in modules or is_table or node.func.attr.endswith("attr__"):
+            is_module = base in modules or is_foreign(base)
+            if base == "sys.modules" or is_module or is_table or node.func.attr.endswith("attr__"):
                 yield from _judge(node, f"{base}.{key or '...'}")
 
 
 def _judge(node: ast.AST, member: str) -> Iterator[tuple[ast.AST, str]]:
-    root = member.partition(".")[0]
-    if root not in FOREIGN or any(member == s or member.startswith(s + ".") for s in SETTINGS):
-        return
-    yield node, member
+    if is_foreign(member.partition(".")[0]) and not is_setting(member):
+        yield node, member

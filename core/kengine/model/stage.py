@@ -190,11 +190,15 @@ class TimingPlan:
 
 @dataclass(frozen=True)
 class Timing:
-    """One batch of timed calls: nanoseconds of each, how they were measured, and how many launches were seen."""
+    """One batch of timed calls: nanoseconds of each, how they were measured, and how many launches were seen.
+
+    failed: why they could not be measured by that method; there are no samples then.
+    """
 
     samples_ns: tuple[int, ...]
     method: Literal["activity", "event", "wall"]
     launches: int = 0
+    failed: str = ""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from kengine.errors import CandidateFault
 from kengine.model import Candidate
 from kengine.native import arguments, cache, definitions, faults, observe
 from kengine.native.driver import Configuration, Dialect, Unit
-from kengine.native.memory import Exposed, Staging, find_arguments
+from kengine.native.memory import Exposed, Staging, find_arguments, read_table
 from kengine.native.options import host_options
 from kengine.pretence import Figures
 from kengine.runner import watch
@@ -23,7 +23,7 @@ from kengine.runner import watch
 if TYPE_CHECKING:
     from kengine.extension import Extension
     from kengine.simt import DeviceLimits, Program
-    from kengine.simt.runtime import Runtime
+    from kengine.simt.runtime import MemoryRecord, Runtime
 
 _CHECKED_SHARE, _FAST_SHARE = 0.3, 0.6
 """How much of the time for one call the check mode may take, and one launch without it."""
@@ -82,6 +82,7 @@ class Emulator:
         if not self.extensions:
             return
         observation = observe.current()
+        self._take_faults(observation)
         programs = [extension.program for extension in self.extensions if extension.program]
         records = self.extensions[0].launches()
         functions = programs[0].runtime.launched_functions() if programs else []
@@ -92,6 +93,16 @@ class Emulator:
                 observation.completed(definitions.name_launch(record.kernel, function, programs), record.grid)
                 observation.checked += self.check
                 observation.unchecked += not self.check
+
+    def _take_faults(self, observation: observe.Observation) -> None:
+        """Faults of launches of which no function of an extension told: those of a thread, or of an object's end."""
+        from kengine.native.inline import translate
+        from kengine.simt import KernelFault
+
+        for extension in self.extensions:
+            fault = extension.take_fault()
+            if fault is not None:
+                observation.failed(translate(KernelFault(fault), extension, self))
 
     @property
     def check_seconds(self) -> float:
@@ -164,14 +175,24 @@ def _followed(program: Program, staging: Staging) -> Iterator[None]:
             watch.operation("copy", [(made, size)], [(base, size)])
 
 
-@contextmanager
-def _launch(runtime: Runtime, kernel: str, words: tuple[int, ...]) -> Iterator[None]:
-    """Around a launch that host code in C++ makes, on memory that its arguments point into."""
+def _pointed_at(words: Sequence[int], known: Sequence[MemoryRecord]) -> list[tuple[int, int]]:
+    """Start and size of the memory that each word points into, of what is followed and of what kernels may touch."""
     buffers = watch.blocks(words)
-    for memory in runtime.memory():
+    for memory in known:
         inside = any(memory.base <= word < memory.base + memory.size for word in words)
         if inside and not any(start <= memory.base < start + size for start, size in buffers):
             buffers.append((memory.base, memory.size))
+    return buffers
+
+
+@contextmanager
+def _launch(runtime: Runtime, kernel: str, words: tuple[int, ...]) -> Iterator[None]:
+    """Around a launch that host code in C++ makes, on memory that its arguments point into, or a table of pointers
+    that they point at."""
+    known = runtime.memory()
+    buffers = _pointed_at(words, known)
+    tables = [word for base, size in buffers for word in read_table(base, size)]
+    buffers += [buffer for buffer in _pointed_at(tables, known) if buffer not in buffers]
     # What is allocated in C++ is filled with 0xff: as long as it is, nobody has written to it.
     watch.allocated([b for b in buffers if ctypes.string_at(*b).count(b"\xff") == b[1]])
     with observe.kernel(kernel, buffers):

@@ -6,16 +6,21 @@ import functools
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from kengine.errors import CandidateFault
 from kengine.model import Candidate
 from kengine.native import faults, observe
 from kengine.native.lines import LineMap, locate
+from kengine.native.memory import EXPOSED
 
 if TYPE_CHECKING:
     from kengine.extension import Extension
     from kengine.native.emulator import Emulator
+
+FULL_SECONDS = 90.0
+"""What a unit may take to compile with torch's own headers: a runner has 120 s for all of a candidate's compile."""
 
 
 @contextmanager
@@ -39,6 +44,7 @@ def _build(driver: Emulator, how: str, *args: Any, **kwargs: Any) -> Extension:
     settings = extension.Settings(
         cache=driver.folder, tools=driver.folder, dialect=driver.dialect, lanes=64 if driver.limits.lanes == 64 else 32,
         check=driver.check, limits=driver.limits, arch=driver.limits.name, launch_seconds=driver.launch_seconds,
+        full_seconds=FULL_SECONDS,
     )  # fmt: skip
     texts = texts_of(args, kwargs)
     try:
@@ -50,21 +56,30 @@ def _build(driver: Emulator, how: str, *args: Any, **kwargs: Any) -> Extension:
         problem = faults.from_simt(error, "cuda_sources.cu", found, driver.candidate.main.path)
         raise observe.current().failed(problem) from None
     for name, value in list(vars(made).items()):
-        if callable(value) and not name.startswith("_"):
+        if name.startswith("_"):
+            continue
+        if isinstance(value, type):  # a class that the module binds: what its methods launch is the candidate's, too
+            for method, function in list(vars(value).items()):
+                if isinstance(function, FunctionType):
+                    setattr(value, method, _watched(function, made, driver, ("self",)))
+        elif callable(value):
             setattr(made, name, _watched(value, made, driver))
     driver.extensions.append(made)
     driver.follow()
     return made
 
 
-def _watched(function: Callable[..., Any], extension: Extension, driver: Emulator) -> Callable[..., Any]:
+def _watched(
+    function: Callable[..., Any], extension: Extension, driver: Emulator, before: tuple[str, ...] = ()
+) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         from kengine.simt import KernelFault, SimtError
 
         observation = observe.current()
         try:
-            return function(*args, **kwargs)
+            with _reachable(function.__name__, args[len(before) :], kwargs, extension, driver):
+                return function(*args, **kwargs)
         except KernelFault as error:
             if error.fault.kind.value == "endless_loop" and driver.check:
                 # With its checks built in it may only be slow.
@@ -76,6 +91,32 @@ def _watched(function: Callable[..., Any], extension: Extension, driver: Emulato
             raise observation.failed(translate(error, extension, driver)) from None
 
     return call
+
+
+@contextmanager
+def _reachable(
+    name: str, args: tuple[Any, ...], kwargs: dict[str, Any], extension: Extension, driver: Emulator
+) -> Iterator[None]:
+    """Inside the block, kernels may touch memory whose address host code has taken, each within its own bounds."""
+    program, blocks = extension.program, driver.exposed.all()
+    if program is None or not blocks:
+        yield
+        return
+    from kengine.extension.sources import parameter_names
+
+    for block in blocks:
+        program.register(EXPOSED, block.base, block.nbytes, block.itemsize)
+    names = parameter_names(extension.sources.text, name) if extension.sources else []
+    given = [(names[i] if i < len(names) else f"arg{i}", value) for i, value in enumerate(args)]
+    for label, value in (*given, *kwargs.items()):
+        found = driver.exposed.find(value) if isinstance(value, int) and not isinstance(value, bool) else None
+        if found is not None:
+            program.register(label, found.base, found.nbytes, found.itemsize)
+    try:
+        yield
+    finally:
+        for block in blocks:
+            program.forget(block.base)
 
 
 def translate(error: Any, extension: Extension, driver: Emulator) -> CandidateFault:
@@ -108,4 +149,4 @@ def place_fault(fault: CandidateFault, texts: dict[str, str], candidate: Candida
     at = f" (line {line})" if line else ""
     suffix = "cpp" if match[1] == "cpp_sources" else "cu"
     log = faults.renumber(fault.log, f"{match[1]}.{suffix}", lines, candidate.main.path)
-    return CandidateFault(fault.status, f"{match[1]}: {fault.message[match.end():]}{at}", log, line)
+    return CandidateFault(fault.status, f"{match[1]}: {fault.message[match.end() :]}{at}", log, line)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from kengine.simt.runtime import Runtime
 
 _ALIGNMENT = {False: 16, True: 256}
+EXPOSED = "memory whose address was taken"
+"""Its name in messages, where no parameter was given it."""
 LARGEST_TABLE = 1 << 16
 """Bytes of an array of integers that may hold addresses."""
 
@@ -118,6 +120,14 @@ class Exposed:
                     del self._blocks[other.base]
 
 
+def read_table(base: int, nbytes: int) -> list[int]:
+    """The numbers in memory that may be addresses of host memory; [] where it is too large for a table of them."""
+    if not 0 < nbytes <= LARGEST_TABLE:
+        return []
+    table = ctypes.string_at(base, nbytes & ~7)
+    return [word for word in struct.unpack(f"<{len(table) // 8}Q", table) if 1 << 16 <= word < 1 << 48]
+
+
 def find_arguments(values: Iterable[Any], exposed: Exposed) -> list[Any]:
     """What a kernel gets at by its arguments: arrays, and blocks whose addresses it is given as numbers.
 
@@ -129,9 +139,8 @@ def find_arguments(values: Iterable[Any], exposed: Exposed) -> list[Any]:
         place = find_place(value)
         if place is not None:
             found.append(value)
-            if place.dtype in ("int64", "uint64") and 0 < place.block.nbytes <= LARGEST_TABLE:
-                table = ctypes.string_at(place.block.base, place.block.nbytes & ~7)
-                numbers += struct.unpack(f"<{len(table) // 8}Q", table)
+            if place.dtype in ("int64", "uint64"):
+                numbers += read_table(place.block.base, place.block.nbytes)
         elif isinstance(value, int) or getattr(getattr(value, "dtype", None), "kind", "") in "iu":
             numbers.append(int(value))
     blocks = {block.base: block for number in numbers if (block := exposed.find(number)) is not None}
@@ -151,7 +160,7 @@ class Staging:
         self._copies: dict[int, tuple[int, Block]] = {}
         self._saved: dict[int, bytes] = {}
         for block in exposed.all():
-            runtime.register("memory whose address was taken", block.base, block.nbytes, block.itemsize)
+            runtime.register(EXPOSED, block.base, block.nbytes, block.itemsize)
             if check:
                 self._saved[block.base] = ctypes.string_at(block.base, block.nbytes)
 

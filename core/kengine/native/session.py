@@ -56,7 +56,7 @@ class Session:
                 raise CandidateFault(
                     "compile_failed",
                     f"{self.candidate.main.path} is a {other[self.candidate.language]} file, the target is "
-                    f"{self.target}",
+                    f"{self.target}: its language is {other[self.driver.dialect]}",
                 )
             self.recipe = read_recipe(self.candidate.options, self.candidate.entry, self.form is Form.host)
             self._build(sorted({name for sample in samples for name in self._kernels(sample)}))

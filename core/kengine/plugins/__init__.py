@@ -24,7 +24,8 @@ A backend is one module, named by an entry point whose name is the backend's nam
     def kengine_launch(artifact, case, inputs, mode): ...
 
 A module may also say how candidates are written, `KENGINE_DIALECT = kengine.plugins.Dialect("ACME C", ...)`: for the
-prompts of `kengine curate`, and so that it tells code for this backend from code for others.
+prompts of `kengine curate`, so that it tells code for this backend from code for others, and so that rules know the
+libraries that its kernels are written with.
 
 Every hook, where it runs and what it may raise, is described in `kengine.plugins.hooks`. An implementation may leave
 out parameters that it does not need; it has no defaults and no keyword-only parameters. `kengine.testing.toy` is a

@@ -1,7 +1,7 @@
 """How candidates of each backend are written: what a prompt asks for, how a file is called, how code is recognised.
 
 A backend's module may declare `KENGINE_DIALECT = Dialect(...)`; without one the defaults hold. `kengine curate` reads
-it, and whoever looks for the entry of a candidate that does not name it.
+it, whoever looks for the entry of a candidate that does not name it, and rules that look at Python.
 """
 
 from __future__ import annotations
@@ -30,6 +30,11 @@ class Dialect:
     fences: words after the fence of a code block that say it is for this backend, besides the backend's own name.
     called, launched: decorators, by their dotted names, of kernels that are called like functions and may be the entry
     themselves, and of kernels that need a launch and never are.
+    libraries: top-level modules that kernels are written with. Nothing in them is a candidate's to replace.
+    settings: dotted names of their switches; what is assigned there, or below, is set and not replaced.
+    adding: last names of functions that add up terms inside a kernel (products, reductions, scans), besides those that
+    are common: `dot`, `matmul`, `sum`, `cumsum`, `reduce`, `mma`, `gemm`, `fma` and whatever has `dot` or `atomic` in
+    its name. A kernel with none of them, and no loop that adds, holds no part of a product.
     """
 
     language: str = ""
@@ -40,6 +45,9 @@ class Dialect:
     fences: tuple[str, ...] = ()
     called: frozenset[str] = frozenset()
     launched: frozenset[str] = frozenset()
+    libraries: frozenset[str] = frozenset()
+    settings: frozenset[str] = frozenset()
+    adding: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         for pattern in (*self.marks, *self.hints):
@@ -50,6 +58,9 @@ class Dialect:
         for tag in self.fences:
             if not re.fullmatch(r"[a-z0-9_+#.-]+", tag):
                 raise ValueError(f"Dialect: fences: {tag!r} is no single word in lower case")
+        for field in ("libraries", "adding"):
+            if wrong := sorted(name for name in getattr(self, field) if not name.isidentifier()):
+                raise ValueError(f"Dialect: {field}: {wrong[0]!r} is no name without dots")
 
     @cached_property
     def _patterns(self) -> tuple[tuple[re.Pattern[str], ...], tuple[re.Pattern[str], ...]]:
@@ -63,7 +74,9 @@ class Dialect:
 
 
 class Dialects(dict[str, Dialect]):
-    """Dialects by the name of their backend."""
+    """Dialects by the name of their backend. plugins: top-level modules of everything that is installed."""
+
+    plugins: frozenset[str] = frozenset()
 
     @cached_property
     def suffixes(self) -> Mapping[str, str]:
@@ -90,6 +103,21 @@ class Dialects(dict[str, Dialect]):
         return frozenset[str]().union(*(dialect.launched for dialect in self.values()))
 
     @cached_property
+    def libraries(self) -> frozenset[str]:
+        """Top-level modules that kernels of any backend are written with, and those of the plugins themselves."""
+        return self.plugins.union(*(dialect.libraries for dialect in self.values()))
+
+    @cached_property
+    def settings(self) -> frozenset[str]:
+        """Switches of these libraries, by their dotted names."""
+        return frozenset[str]().union(*(dialect.settings for dialect in self.values()))
+
+    @cached_property
+    def adding(self) -> frozenset[str]:
+        """Functions that add up terms inside a kernel, by their last names."""
+        return frozenset[str]().union(*(dialect.adding for dialect in self.values()))
+
+    @cached_property
     def native(self) -> frozenset[str]:
         """Words after the fence of a block of C++, whatever it is for."""
         return frozenset(self.suffixes.keys() - self.python)
@@ -104,7 +132,9 @@ def find(backend: str) -> Dialect:
 def declared() -> Dialects:
     """The dialects that installed backends declare, by name; one that cannot be imported is warned of and left out."""
     found = Dialects()
-    for plugin in sorted(registry.installed(), key=lambda p: p.name):
+    backends = registry.installed()
+    found.plugins = frozenset(p.module.partition(".")[0] for p in (*backends, *registry.installed(registry.PACKS)))
+    for plugin in sorted(backends, key=lambda p: p.name):
         try:
             dialect = getattr(inspection.import_plugin(plugin), "KENGINE_DIALECT", None)
             if dialect is None:

@@ -60,6 +60,18 @@ def pretend(
 _current: Any = None
 
 
+def give(value: Any) -> None:
+    """Before a tensor is given to a wrapper as an argument: inside of `pretend` it is on the device."""
+    if _current is None:
+        return
+    import torch
+
+    from kengine.pretence.tensors import put_on_device
+
+    if type(value) is torch.Tensor and value.layout == torch.strided and not value.is_meta:
+        put_on_device(value)
+
+
 def again() -> AbstractContextManager[Any]:
     """The pretence of the block that this code runs in, for where PyTorch has taken it off: in custom operators."""
     return nullcontext() if _current is None else _current

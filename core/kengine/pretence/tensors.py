@@ -2,16 +2,19 @@
 
 Honest wrappers ask `x.is_cuda`, allocate with `device=x.device` or `device="cuda"`, and move things with `.cuda()`. A
 tensor that a wrapper allocates *without* a device stays a host tensor, as on a real machine, where launches fail on it.
+A tensor on the device does not become a numpy array: `.cpu()` comes first, here as there.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
 
+from kengine.provenance import callers
 from kengine.runner import watch
 
 _Base = torch.Tensor
@@ -19,10 +22,16 @@ DEVICE = torch.device("cuda", 0)
 """Where every tensor of the pretence is."""
 
 _HOST = "_kengine_host"
+"""Attribute of a storage: True for the host's, False for the device's. None, or none at all, where PyTorch does not say
+how it was made (`from_numpy`), and for a module's own, which is moved to the device by whoever calls it: it counts as
+the device's, but it may become an array."""
 _EMPTY = frozenset(
     {"empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided", "empty_quantized"}
 )
 _ADDRESS = frozenset({_Base.data_ptr})
+_ARRAYS = frozenset({"numpy", "__array__"})
+_BETWEEN = ("torch", "numpy")
+"""Packages by way of which an array is asked for."""
 _POISON_BYTE, _POISON_INTEGER_BYTE = 0xFF, 0x7B
 
 
@@ -30,7 +39,7 @@ def on_host(tensor: Any) -> bool:
     """Whether a tensor would be in host memory on a machine with a device."""
     while _is_wrapped(tensor):
         tensor = torch._C._functorch.get_unwrapped(tensor)
-    return getattr(tensor.untyped_storage(), _HOST, False)
+    return bool(getattr(tensor.untyped_storage(), _HOST, False))
 
 
 def _is_wrapped(tensor: Any) -> bool:
@@ -58,6 +67,8 @@ class Pretence(TorchFunctionMode):  # type: ignore[misc]
             return func(*args)
         kwargs = dict(kwargs or {})
         name = getattr(func, "__name__", "")
+        if name in _ARRAYS and isinstance(args[0], torch.Tensor) and not kwargs.get("force"):
+            _refuse_array(args[0], sys._getframe(1))
         if name in ("cuda", "cpu", "to"):
             return self._move(func, name, args, kwargs)
         wanted = kwargs.get("device")
@@ -65,8 +76,9 @@ class Pretence(TorchFunctionMode):  # type: ignore[misc]
             kwargs["device"] = "meta" if _kind(wanted) == "meta" else "cpu"
         kwargs.pop("pin_memory", None)
         result = func(*args, **kwargs)
-        if isinstance(result, torch.Tensor):
-            self._settle(result, name, wanted, args, kwargs)
+        for made in result if isinstance(result, (tuple, list)) else (result,):
+            if isinstance(made, torch.Tensor):
+                self._settle(made, name, wanted, args, kwargs)
         return result
 
     def _settle(self, result: Any, name: str, wanted: Any, args: Any, kwargs: Any) -> None:
@@ -79,9 +91,9 @@ class Pretence(TorchFunctionMode):  # type: ignore[misc]
             if wanted is not None:
                 _mark(result, _kind(wanted) == "cpu")
             elif operands:
-                _mark(result, all(map(_is_host, operands)))
+                _mark(result, _place_of(operands))
             else:
-                _mark(result, not self._lenient)
+                _mark(result, None if self._lenient else True)
             if name in _EMPTY:
                 # A candidate that looks for the poison meets memory without any in a call that is followed.
                 _fill(result, self._poison and not watch.active())
@@ -92,7 +104,11 @@ class Pretence(TorchFunctionMode):  # type: ignore[misc]
             return func(*args, **kwargs)
         target, rest, named = _destination(name, args, kwargs)
         result = source.to(*rest, **named) if rest or named else source
-        if not isinstance(result, torch.Tensor) or target is None or result.is_meta or result.layout != torch.strided:
+        if not isinstance(result, torch.Tensor) or result.is_meta or result.layout != torch.strided:
+            return result
+        if target is None:
+            if not _same_memory(source, result):
+                _mark(result, _place_of([source]))
             return result
         host = target == "cpu"
         if _is_host(source) != host and _same_memory(source, result):
@@ -137,7 +153,41 @@ def _is_host(tensor: Any) -> bool:
     return bool(tensor.layout == torch.strided and not tensor.is_meta and on_host(tensor))
 
 
-def _mark(tensor: Any, host: bool) -> None:
+def _place_of(operands: list[Any]) -> bool | None:
+    """Where the result of an operator on these is; see `_HOST`."""
+    if all(map(_is_host, operands)):
+        return True
+    return False if any(_is_on_device(o) for o in operands) else None
+
+
+def _is_on_device(tensor: Any) -> bool:
+    """Whether a tensor would be on the device for certain, whoever calls."""
+    if tensor.is_meta or tensor.layout != torch.strided or _is_wrapped(tensor):
+        return False
+    return getattr(tensor.untyped_storage(), _HOST, None) is False
+
+
+def put_on_device(tensor: Any) -> None:
+    """Say that a tensor that the caller gives is on the device."""
+    _mark(tensor, False)
+
+
+def _refuse_array(tensor: Any, frame: Any) -> None:
+    """Raise TypeError as PyTorch does where a tensor on the device is to become an array, unless kengine itself or a
+    library that passes memory on asks for it."""
+    if not _is_on_device(tensor):
+        return
+    while frame is not None and (callers.is_library(frame, _BETWEEN) or frame.f_globals is vars(watch)):
+        frame = frame.f_back
+    root = str(frame.f_globals.get("__name__", "")).partition(".")[0] if frame is not None else ""
+    if callers.is_library(frame, {"kengine", "triton", "cupy", root if root.startswith("kengine_") else "kengine"}):
+        return
+    raise TypeError(
+        f"can't convert {DEVICE} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+    )
+
+
+def _mark(tensor: Any, host: bool | None) -> None:
     if _is_wrapped(tensor):
         return
     setattr(tensor.untyped_storage(), _HOST, host)

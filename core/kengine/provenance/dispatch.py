@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
@@ -12,10 +12,12 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
 from kengine.provenance.ledger import Ledger, Piece
+from kengine.provenance.operators import find_kind
 
 _numel, _element_size, _data_ptr = torch.Tensor.numel, torch.Tensor.element_size, torch.Tensor.data_ptr
 _storage = torch.Tensor.untyped_storage
 
+_nothing: AbstractContextManager[None] = nullcontext()
 _python_operators: set[str] = set()
 """Custom operators whose bodies are Python: they are followed inside, and are no work of their own."""
 
@@ -30,12 +32,16 @@ def _own_spaces() -> frozenset[str]:
 
 
 class Follower(TorchDispatchMode):  # type: ignore[misc]
-    """Writes every operator into a ledger while it is entered and not paused."""
+    """Writes every operator into a ledger while it is entered and not paused.
+
+    around: what operators on parameters and constants alone run inside of, None for nothing.
+    """
 
     def __init__(self, ledger: Ledger) -> None:
         super().__init__()
         self.ledger = ledger
         self.paused = 0
+        self.around: Callable[[], AbstractContextManager[None]] | None = None
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -47,10 +53,18 @@ class Follower(TorchDispatchMode):  # type: ignore[misc]
         if self.paused:
             return func(*args, **kwargs)
         launches = self.ledger.launches
-        result = func(*args, **kwargs)
+        with self._surroundings(func, args, kwargs):
+            result = func(*args, **kwargs)
         with torch._C.DisableTorchFunction():
             self._note(func, args, kwargs, result, self.ledger.launches != launches)
         return result
+
+    def _surroundings(self, func: Any, args: Any, kwargs: Any) -> AbstractContextManager[None]:
+        name = str(func._schema.name)
+        if self.around is None or name.partition("::")[0] not in _own_spaces() or find_kind(name) == "movement":
+            return _nothing
+        read = [p for t in tensors((args, kwargs)) if (p := piece(t)) is not None]
+        return self.around() if read and self.ledger.is_settled(read) else _nothing
 
     def _note(self, func: Any, args: Any, kwargs: Any, result: Any, launched: bool) -> None:
         name = str(func._schema.name)

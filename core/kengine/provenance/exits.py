@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from kengine.provenance import callers
+
 Note = Callable[[Any, str, bool], None]
 """Notes an array whose `data` or `address` was handed out; True: a part of it only."""
 
@@ -38,8 +40,9 @@ def guard(kind: type, note: Note, bare: Callable[[Any], Any]) -> None:
 
 def asked_by_candidate() -> bool:
     """Whether the code that called what called this is not that of a library which hands memory to kernels."""
-    module = str(sys._getframe(2).f_globals.get("__name__", "")).partition(".")[0]
-    return module not in carriers and not module.startswith("kengine_")
+    frame = sys._getframe(2)
+    root = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+    return not callers.is_library(frame, {*carriers, root} if root.startswith("kengine_") else carriers)
 
 
 def _method(name: str, note: Note, bare: Callable[[Any], Any]) -> Callable[..., Any]:

@@ -62,6 +62,7 @@ class Ledger:
     input_bytes: int = 0
     unwritten: dict[int, int] = field(default_factory=dict)
     foreign: set[int] = field(default_factory=set)
+    pointed: set[int] = field(default_factory=set)
     foreign_bytes: int = 0
     threads: int = 0
     launches: int = 0
@@ -101,6 +102,11 @@ class Ledger:
             block = self.find(piece.start)
             result |= FOREIGN if block is None else block.flags
         return result
+
+    def is_settled(self, pieces: Iterable[Piece]) -> bool:
+        """Whether pieces hold parameters and constants alone, and nobody has been told where they lie."""
+        blocks = [self.find(piece.start) for piece in pieces]
+        return all(b is not None and not b.flags & ~PARAMETER and b.start not in self.pointed for b in blocks)
 
     def operation(self, name: str, read: list[Piece], written: list[Piece], flops: int = 0) -> None:
         """Count one call of an operator, and let what it wrote depend on what it read."""
@@ -153,6 +159,8 @@ class Ledger:
         """
         with self.lock:
             block = self.find(piece.start)
+            if block is not None and what == "address":
+                self.pointed.add(block.start)
             if block is not None and block.flags & INPUT:
                 had = self.left[what].get(block.start, 0)
                 size = block.end - block.start

@@ -227,7 +227,7 @@ class Server:
                 value = watch.bare(made.value)
                 outputs.append(results.collect(value, bundle, case))
                 unjoined.update(left())
-            launches.append(sum(launch.count for launch in made.launches))
+            launches.append([codec.to_json(launch) for launch in merge(made.launches)])
             facts += [seen] if seen is not None else []
             self.held.append((value, bundle, case))
         return {

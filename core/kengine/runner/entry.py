@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
@@ -90,7 +91,7 @@ def bind(
     if not callable(entry):
         raise CandidateFault("launch_failed", f"{view.entry!r} is a {type(entry).__name__}, not a function")
     if _takes_destination(entry, view.entry, inputs):
-        destination = tuple(watch.argument(convert(a)) for a in inputs.destination)
+        destination = tuple(watch.argument(_given(convert(a))) for a in inputs.destination)
         return Call(entry, (*arguments, *destination), destination, id(inputs))
     return Call(entry, arguments, None, id(inputs))
 
@@ -105,13 +106,21 @@ def call_candidate(
 def converted(value: Any, convert: Convert) -> Any:
     """Convert every array in an argument, to the last call's object where it is the same memory; containers are new."""
     if isinstance(value, Array):
-        return watch.argument(kept.same_object(convert(value)))
+        return watch.argument(kept.same_object(_given(convert(value))))
     if isinstance(value, dict):
         return {k: converted(v, convert) for k, v in value.items()}
     if isinstance(value, list):
         return [converted(v, convert) for v in value]
     if isinstance(value, tuple):
         return tuple(converted(v, convert) for v in value)
+    return value
+
+
+def _given(value: Any) -> Any:
+    """A converted array, on the device where there is a pretence of one."""
+    pretence = sys.modules.get("kengine.pretence")
+    if pretence is not None:
+        pretence.give(value)
     return value
 
 

@@ -2,7 +2,7 @@
 
 Whoever trains or serves calls one module again and again, and fills the same tensors anew. An answer that is kept in
 the module, or goes with the argument, must be wrong here as it would be there: so a module is used again while its
-parameters stay the same, and an array that lies where one of the last call lay is given as the same object.
+parameters stay the same, and an array that lies where one of an earlier call lay is given as the same object.
 """
 
 from __future__ import annotations
@@ -15,15 +15,20 @@ from kengine.array import Array
 from kengine.plugins.hooks import Inputs
 from kengine.provenance import contents
 
+MOST = 64
+"""Objects that are kept; those of the earliest calls go first."""
+
 _module: tuple[Any, Any, Any] | None = None
 _last: dict[int, Any] = {}
 _now: dict[int, Any] = {}
 
 
 def begin() -> None:
-    """Before the arguments of a call are converted: those of the call before become the ones to find again."""
+    """Before the arguments of a call are converted: those of the calls before become the ones to find again."""
     global _last, _now
-    _last, _now = _now, {}
+    # In the order in which they were given last.
+    objects = [*(pair for pair in _last.items() if pair[0] not in _now), *_now.items()]
+    _last, _now = dict(objects[-MOST:]), {}
 
 
 def forget() -> None:
@@ -46,7 +51,7 @@ def keep_module(kind: Any, inputs: Inputs, module: Any) -> None:
 
 
 def same_object(made: Any) -> Any:
-    """The object of the last call that describes the same memory in the same way; else `made` itself."""
+    """The object of an earlier call that describes the same memory in the same way; else `made` itself."""
     address = _address(made)
     if not address:
         return made

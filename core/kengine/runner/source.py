@@ -13,7 +13,14 @@ from types import ModuleType
 
 from kengine.errors import CandidateFault
 from kengine.model import Candidate
-from kengine.runner import faults
+from kengine.runner import faults, state
+
+_settings: dict[str, str] = {}
+
+
+def settings() -> dict[str, str]:
+    """Global settings as they were when the last candidate had been imported and not been called; {} before that."""
+    return _settings
 
 
 def place(candidate: Candidate, workdir: Path) -> Path:
@@ -68,6 +75,8 @@ def load(candidate: Candidate, workdir: Path) -> ModuleType:
         exec(code, vars(module))
     except BaseException as error:
         raise faults.from_exception(error, "compile_failed", "importing it") from error
+    global _settings
+    _settings = state.read_settings()
     return module
 
 

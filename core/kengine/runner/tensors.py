@@ -95,9 +95,12 @@ def _see_torch(tensor: Any) -> Seen | str:
 
 
 def _synchronize(*places: Any) -> None:
-    """Wait for a copy from or to a device: the judge reads the sinks as soon as it is told of them."""
+    """Wait for a copy from or to a device: the judge reads the sinks as soon as it is told of them.
+
+    For its stream alone: work that the call left in another one is not waited for by whoever uses the result, either.
+    """
     if any("cuda" in str(getattr(p, "device", p)) for p in places):
-        sys.modules["torch"].cuda.synchronize()
+        sys.modules["torch"].cuda.current_stream().synchronize()
 
 
 def _see_numpy(numpy: Any, value: Any) -> Seen | str:

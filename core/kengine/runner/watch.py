@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from kengine.array import Array
-from kengine.provenance import Facts, contents, mappings
+from kengine.provenance import Facts, callers, contents, mappings
 from kengine.provenance.ledger import INPUT, PARAMETER, Ledger, Piece
 
 if TYPE_CHECKING:
@@ -182,6 +182,12 @@ def device_kernels(names_and_ns: Sequence[tuple[str, int]]) -> None:
             _watch.ledger.device_ns[name] = _watch.ledger.device_ns.get(name, 0) + int(ns)
 
 
+def set_apart(around: Callable[[], Context[None]] | None) -> None:
+    """Have operators on parameters and constants alone run inside of this, for who accounts for the device's time."""
+    if _watch is not None and _watch.follower is not None:
+        _watch.follower.around = around
+
+
 def libraries(names: Iterable[str]) -> None:
     """Note shared libraries that this call loaded or that an extension is linked with."""
     if _watch is not None:
@@ -301,7 +307,7 @@ def trust(*packages: str) -> None:
 
 def _asked_by_candidate(frame: Any) -> bool:
     """Whether the code that asks is not that of a library which only passes the memory on to a kernel."""
-    return str(frame.f_globals.get("__name__", "")).partition(".")[0] not in _carriers
+    return not callers.is_library(frame, _carriers)
 
 
 def _follow_threads() -> None:

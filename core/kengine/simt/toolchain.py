@@ -111,9 +111,9 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
-def run(command: Sequence[str], directory: Path) -> str:
-    """Run a compiler command; its messages. CompileError with them when it fails or computes too long, InfraError when
-    it has not finished because the machine gave it too little processor time."""
+def run(command: Sequence[str], directory: Path, seconds: float = COMPILE_SECONDS) -> str:
+    """Run a compiler command; its messages. CompileError with them when it fails or computes longer than `seconds`,
+    InfraError when it has not finished because the machine gave it too little processor time."""
     environment = {k: v for k, v in os.environ.items() if k not in ("CPATH", "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX")}
     environment["LC_ALL"] = "C"
     with subprocess.Popen(
@@ -126,7 +126,7 @@ def run(command: Sequence[str], directory: Path) -> str:
         env=environment,
     ) as process:
         try:
-            out, messages = process.communicate(timeout=COMPILE_SECONDS)
+            out, messages = process.communicate(timeout=seconds)
         except BaseException as error:
             family = _family(process.pid)
             computed = sum(family.values())
@@ -136,12 +136,12 @@ def run(command: Sequence[str], directory: Path) -> str:
             process.wait()
             if not isinstance(error, subprocess.TimeoutExpired):
                 raise
-            if computed < COMPILE_SECONDS / 2:
+            if computed < seconds / 2:
                 raise InfraError(
-                    f"the compiler has not finished after {COMPILE_SECONDS} s, in which it had {computed:.0f} s of a "
+                    f"the compiler has not finished after {seconds:.0f} s, in which it had {computed:.0f} s of a "
                     "processor: the machine is too busy"
                 ) from error
-            raise CompileError(f"the compiler has not finished after {COMPILE_SECONDS} s", None, "") from error
+            raise CompileError(f"the compiler has not finished after {seconds:.0f} s", None, "") from error
     if process.returncode:
         raise CompileError("compilation failed", None, messages + out)
     return messages

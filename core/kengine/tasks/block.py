@@ -21,8 +21,8 @@ else:
     import tomli as tomllib
 
 TASK_KEYS = (
-    "name", "cases", "dtypes", "layouts", "values", "draws", "tolerance", "allow", "writes", "device", "timeout_s",
-    "category", "level", "license", "origin",
+    "name", "cases", "dtypes", "layouts", "values", "draws", "extra_values", "tolerance", "allow", "writes", "device",
+    "timeout_s", "category", "level", "license", "origin",
 )  # fmt: skip
 """Keys that describe a task. In the block of a candidate that comes with a task of its own they change nothing."""
 

@@ -8,6 +8,7 @@ from typing import NoReturn, cast, get_args
 from kengine.array import ITEMSIZE
 from kengine.errors import TaskError
 from kengine.model import Case, JsonValue, Layout, TaskSpec, Tolerance, ValueClass
+from kengine.tasks import extra_values
 from kengine.tasks.block import Block, suggest
 
 MAX_CASES = 1024
@@ -23,8 +24,9 @@ _TOLERANCE_KEYS = ("rtol", "honest_factor", "precision", "nan_equal")
 def read_spec(block: Block | None) -> TaskSpec:
     """Read the keys of a task. Cases are the [[cases]] tables times dtypes, layouts, values and draws.
 
-    A table's own dtype, layout, values or draws take the place of the common list. Without any of these keys there
-    are no cases, and the judge draws its own. Raises TaskError with file, line, key and what is allowed.
+    A table's own dtype, layout, values or draws take the place of the common list. Cases of which the block does not
+    say what values they have get `extra_values` beside them. Without any of these keys there are no cases, and the
+    judge draws its own. Raises TaskError with file, line, key and what is allowed.
     """
     if block is None:
         return TaskSpec()
@@ -86,6 +88,12 @@ class _Reader:
             self.fail(key, f"{value!r} is not a list of {', '.join(allowed)}")
         return tuple(_Reader(self.block, {key: item}, self.prefix).choice(key, allowed) for item in items)
 
+    def flag(self, key: str) -> bool:
+        value = self.table[key]
+        if not isinstance(value, bool):
+            self.fail(key, f"{value!r} is not true or false")
+        return value
+
     def number(self, key: str, low: float, high: float) -> float:
         value = self.table[key]
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
@@ -109,9 +117,7 @@ def _read_tolerance(read: _Reader) -> Tolerance:
     for key in value:
         if key not in _TOLERANCE_KEYS:
             inner.fail(key, f"unknown key{suggest(key, _TOLERANCE_KEYS)}; allowed: {', '.join(_TOLERANCE_KEYS)}")
-    nan_equal = value.get("nan_equal", True)
-    if not isinstance(nan_equal, bool):
-        inner.fail("nan_equal", f"{nan_equal!r} is not true or false")
+    nan_equal = inner.flag("nan_equal") if "nan_equal" in value else True
     precision = inner.choice("precision", ("strict", "tf32")) if "precision" in value else "strict"
     return Tolerance(
         rtol=inner.number("rtol", 1e-16, 0.5) if "rtol" in value else None,
@@ -124,6 +130,8 @@ def _read_tolerance(read: _Reader) -> Tolerance:
 def _read_cases(read: _Reader) -> tuple[Case, ...]:
     table = read.table
     if not {"cases", "dtypes", "layouts", "values", "draws"} & set(table):
+        if "extra_values" in table:
+            read.fail("extra_values", 'needs cases; values = ["drawn"] keeps to what the task itself draws')
         return ()
     common = {
         "dtype": read.choices("dtypes", tuple(ITEMSIZE)) if "dtypes" in table else ("",),
@@ -134,15 +142,18 @@ def _read_cases(read: _Reader) -> tuple[Case, ...]:
     tables = table.get("cases", ({},))
     if not isinstance(tables, tuple) or not tables or not all(isinstance(t, Mapping) for t in tables):
         read.fail("cases", "expected [[cases]] tables, one for each set of parameters")
+    tables = cast("tuple[Mapping[str, JsonValue], ...]", tables)
     cases: dict[str, Case] = {}
-    for i, own in enumerate(cast("tuple[Mapping[str, JsonValue], ...]", tables)):
+    for i, own in enumerate(tables):
         for case in _expand(_Reader(read.block, own, f"cases[{i}]."), common, draws):
             if case.name in cases:
                 read.fail(f"cases[{i}]", f"a second case is called {case.name!r}; give it a name of its own")
             cases[case.name] = case
             if len(cases) > MAX_CASES:
                 read.fail("cases", f"cases times dtypes, layouts, values and draws give more than {MAX_CASES}")
-    return tuple(cases.values())
+    silent = "values" not in table and any("values" not in own for own in tables)
+    wanted = read.flag("extra_values") if "extra_values" in table else silent
+    return extra_values.add(tuple(cases.values())) if wanted else tuple(cases.values())
 
 
 def _expand(read: _Reader, common: Mapping[str, tuple[str, ...]], draws: int) -> list[Case]:

@@ -9,7 +9,7 @@
 # [[cases]]
 # M = 32
 # N = 32
-# K = 32
+# K = 64
 #
 # [[cases]]
 # M = 33
@@ -20,7 +20,7 @@
 import torch
 
 
-def make_inputs(seed, device, M=32, N=32, K=32):
+def make_inputs(seed, device, M=32, N=32, K=64):
     draw = torch.Generator(device).manual_seed(seed)
     a = torch.randn(M, K, generator=draw, device=device)
     b = torch.randn(K, N, generator=draw, device=device)

@@ -19,7 +19,8 @@ __global__ void normalize_row(const scalar_t* __restrict__ x, const scalar_t* __
     square += v * v;
   }
   for (int d = warpSize / 2; d > 0; d /= 2) square += __shfl_down(square, d);
-  if (threadIdx.x % warpSize == 0) sums[threadIdx.x / warpSize] = square;
+  int lane = threadIdx.x % warpSize, wave = threadIdx.x / warpSize;
+  if (lane == 0) sums[wave] = square;
   __syncthreads();
   float total = 0.0f;
   for (int w = 0; w < blockDim.x / warpSize; ++w) total += sums[w];

@@ -13,9 +13,7 @@ from kengine.native.session import Session, open_session
 from kengine.native.unrun import NotRun
 from kengine.plugins.hooks import Inputs
 
-from kengine_cuda import resources
 from kengine_cuda.chips import EMULATED, find
-from kengine_cuda.recorder import Recorder
 
 CERTAIN = ("compile_failed", "unsupported")
 
@@ -29,6 +27,9 @@ def compile_candidate(
     """
     if target.arch == "cpu":
         return _for_emulator(candidate, view, target, samples, workdir)
+    # The emulator, whose runners import this anew for every candidate, needs none of these.
+    from kengine_cuda import resources
+
     chip = find(target.arch)
     if chip is None:
         raise CandidateFault("unsupported", f"kengine knows no chip {target.arch!r}")
@@ -42,6 +43,8 @@ def compile_candidate(
         details = definitions.describe(device.texts, device.extensions, session.mapped, workdir, device.generated)
         kernels = resources.describe(device.binaries, device.seen, chip)
         return Artifact(target, kernels, log=_log(device.binaries), details=details)
+    from kengine_cuda.recorder import Recorder
+
     recorder = Recorder(chip, candidate, workdir)
     session = open_session(candidate, view, target, recorder, workdir, samples)
     notes = list(dict.fromkeys(note for sample in samples if (note := _record(session, sample))))

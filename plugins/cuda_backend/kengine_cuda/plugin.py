@@ -26,6 +26,7 @@ KENGINE_DIALECT = Dialect(
     "CUDA C++ (as a torch extension through load_inline)",
     native=".cu",
     hints=(r"__global__", r"\bload_inline\b", r"\bRawKernel\b"),
+    adding=frozenset({"wgmma"}),
 )
 
 

@@ -16,13 +16,18 @@ def time_candidate(artifact: Artifact, case: CaseView, inputs: Sequence[Inputs],
 
     Raises CandidateFault for what the candidate raises, and for targets that cannot be timed.
     """
+    from kengine.device.rapid import call_in_a_row
     from kengine.device.timing import time_calls
 
     session = session_of(artifact.target)
     if session.driver.device != "cuda":
         raise CandidateFault("unsupported", f"{artifact.target} has no device here and cannot be timed")
     with observe.observing(Mode.normal), session.driver.surroundings(lenient=view_is_module(session)):
-        return time_calls([session.bind(one) for one in inputs], plan)
+        calls = [session.bind(one) for one in inputs]
+        timing = time_calls(calls, plan)
+        if not case.writes:
+            call_in_a_row(calls)
+        return timing
 
 
 def view_is_module(session: object) -> bool:

@@ -95,9 +95,9 @@ class Device:
 
     def synchronize(self) -> None:
         """Wait for the device."""
-        import torch
+        from kengine.device import streams
 
-        torch.cuda.synchronize()
+        streams.wait()
 
 
 class LoadedModule:

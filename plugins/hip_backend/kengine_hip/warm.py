@@ -17,6 +17,8 @@ from kengine_hip.targets import EMULATORS
 def warm_up(target: Target) -> bool:
     """Import torch (one thread); build the emulator's parts, or find the compiler for a chip."""
     import_all()
+    from kengine_hip import compile, launch  # noqa: F401
+
     if target.arch in EMULATORS:
         chip = EMULATORS[target.arch]
         lanes: Literal[32, 64] = 64 if chip.lanes == 64 else 32

@@ -27,7 +27,12 @@ KENGINE_DIALECT = Dialect(
     entry="one function decorated with `nki.jit`",
     marks=(r"\bnki\.jit\b|neuronxcc\.nki|^import nki\b|^from nki\b",),
     called=frozenset({"nki.jit", "neuronxcc.nki.jit"}),
-)
+    libraries=frozenset({"nki", "neuronxcc"}),
+    adding=frozenset({
+        "nc_matmul", "nc_matmul_mx", "tensor_reduce", "tensor_partition_reduce", "tensor_scalar_reduce",
+        "activation_reduce", "tensor_tensor_scan", "tensor_scalar_cumulative", "bn_stats", "bn_aggr",
+    }),
+)  # fmt: skip
 
 
 @hookimpl

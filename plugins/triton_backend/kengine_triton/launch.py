@@ -22,8 +22,6 @@ def launch_candidate(artifact: Artifact, case: CaseView, inputs: Inputs, mode: M
     with observe.observing(mode) as seen:
         try:
             value = session.call(inputs)
-            if device:
-                _synchronise()
         except Exception as error:
             noted = faults.pending(session.candidate)
             raise noted or faults.classify(error, session.candidate, str(artifact.target)) from error
@@ -36,9 +34,3 @@ def launch_candidate(artifact: Artifact, case: CaseView, inputs: Inputs, mode: M
 def _details(seen: observe.Observation) -> dict[str, Any]:
     count = sum(launch.count for launch in seen.launches)
     return {"launches": count}
-
-
-def _synchronise() -> None:
-    import torch
-
-    torch.cuda.synchronize()

@@ -28,7 +28,13 @@ KENGINE_DIALECT = Dialect(
     hints=(r"^import triton\b|^from triton\b",),
     fences=("gluon",),
     launched=frozenset({"triton.jit", "triton.runtime.jit.jit", "triton.experimental.gluon.jit"}),
-)
+    libraries=frozenset({"triton"}),
+    settings=frozenset({"triton.knobs"}),
+    adding=frozenset({
+        "dot_scaled", "associative_scan", "warpgroup_mma", "mma_v2", "tcgen05_mma", "tcgen05_mma_scaled", "mfma",
+        "mfma_scaled", "wmma", "wmma_scaled",
+    }),
+)  # fmt: skip
 
 
 @hookimpl

@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from kengine.array import Array
+from kengine.device import streams
 from kengine.device.trace import tracing
 from kengine.errors import CandidateFault
 from kengine.model import Candidate, Target, TaskView
@@ -73,6 +74,8 @@ class Session:
             bound = self.bind(inputs)
             with tracing() if self.chip is None else nullcontext():
                 value = bound()
+            if self.chip is None:
+                streams.wait()  # for the caller's alone: a wait for the device would hide work that is not joined
         libraries.tell(self.mapped)
         return value
 

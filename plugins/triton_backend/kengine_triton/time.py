@@ -17,6 +17,7 @@ def time_candidate(artifact: Artifact, case: CaseView, inputs: Sequence[Inputs],
 
     Raises CandidateFault for what the candidate raises, and for targets that cannot be timed.
     """
+    from kengine.device.rapid import call_in_a_row
     from kengine.device.timing import time_calls
 
     session = session_of(artifact.target)
@@ -24,6 +25,10 @@ def time_candidate(artifact: Artifact, case: CaseView, inputs: Sequence[Inputs],
         raise CandidateFault("unsupported", f"{artifact.target} has no device here and cannot be timed")
     with observe.observing(Mode.normal):
         try:
-            return time_calls([session.bind(one) for one in inputs], plan)
+            calls = [session.bind(one) for one in inputs]
+            timing = time_calls(calls, plan)
+            if not case.writes:
+                call_in_a_row(calls)
+            return timing
         except Exception as error:
             raise faults.classify(error, session.candidate, str(artifact.target)) from error

@@ -47,8 +47,8 @@ def start():
         process.communicate()
 
 
-def check(process, before):
-    execution = SimpleNamespace(runner=SimpleNamespace(pid=process.pid), processes=before)
+def check(process, before, unjoined=frozenset()):
+    execution = SimpleNamespace(runner=SimpleNamespace(pid=process.pid), processes=before, unjoined=unjoined)
     return background.idle(execution)
 
 
@@ -108,3 +108,10 @@ def test_threads_that_take_turns_count_as_work(start, monkeypatch):
     monkeypatch.setattr(background, "read_account", lambda pid: next(turns))
     found = check(SimpleNamespace(pid=1), frozenset({1}))
     assert not found.ok and "waiting for a processor" in found.evidence
+
+
+def test_kernels_in_a_stream_that_is_not_joined(start):
+    process = start(IDLE)
+    found = check(process, find_processes(process.pid), {"twice", "spin"})
+    assert found.ran and not found.ok
+    assert found.evidence.startswith("spin, twice went on in a stream that its caller's stream does not wait for")

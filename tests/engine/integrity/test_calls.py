@@ -2,32 +2,44 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from types import SimpleNamespace
 
 import pytest
+from kengine.engine import integrity
 from kengine.engine.integrity import calls, knockouts
 from kengine.errors import CandidateFault
-from kengine.model import Comparison, Launch, Mode, Task, TaskSpec
+from kengine.model import Case, Comparison, Launch, Mode, Task, TaskSpec
 from kengine.provenance import Facts, OutputOrigin
 
 RIGHT, WRONG = Comparison("c", True), Comparison("c", False, "3 of 4 elements are wrong")
 LAUNCHES = (Launch("k", (1,)),)
+OTHERS = (Case("a"), Case("b", {"n": 3}), Case("c", {"n": 4}, values="large"))
+"""Cases of which none has the form of the first one."""
+RETURNING = (Case("a"), Case("b", values="outlier"), Case("c", {"n": 3}))
+"""The second one has, and is called last."""
 
 
 class Execution:
     """Answers each call from a script; `asked` is what was asked for.
 
-    answers: (comparison, launches) by phase, RIGHT with a launch where nothing is said.
+    answers: (comparison, launches) by phase, RIGHT with a launch where nothing is said. near: what is appended to a
+    phase for one that is nearly the same, by number of the case or for all. moved: the memory is another one by now.
     """
 
-    def __init__(self, answers=None, near="fresh~pair", older=False, again=None, call_ns=10**9, allow=()):
+    def __init__(
+        self, answers=None, near="~pair", older=False, again=None, call_ns=10**9, allow=(), cases=OTHERS, moved=False
+    ):
         self.answers = answers or {}
         self.asked = []
-        self.judge = SimpleNamespace(near=lambda task, case, phase: near)
-        self.task = SimpleNamespace(cases=("a", "b", "c"))
+        endings = near if isinstance(near, dict) else dict.fromkeys(range(len(cases)), near)
+        self.judge = SimpleNamespace(near=lambda task, case, phase: endings[case] and phase + endings[case])
+        self.task = SimpleNamespace(cases=cases)
+        self.places = {n: (0, case.params) for n, case in enumerate(cases)}
+        self.moved = moved
         self.job = SimpleNamespace(task=Task("t", "function", "", spec=TaskSpec(allow=allow)))
         self.call_ns = call_ns
-        self.held, self.compared, self.launches = [], [], []
+        self.held, self.compared, self.launched, self.followed = [], [], [], []
         self.facts = [Facts(outputs=(OutputOrigin(True, True, False, "k", older),))]
         self.again = list(again or [])
 
@@ -38,21 +50,29 @@ class Execution:
         return answer
 
     def trace(self, case, phase):
+        self.lent = False
         self.asked.append(("trace", case, phase))
         return self._answer(phase)
 
     def check(self, case, phase, mode=Mode.normal):
+        self.lent = False
         self.asked.append((mode, case, phase))
         return (*self._answer(phase), {})
 
-    def sequence(self, cases, phases):
+    def sequence(self, cases, phases, at=None):
+        if at is not None and self.moved:
+            return False
+        assert at is None or at == self.places[cases[0]]
         self.asked.append(("sequence", tuple(cases), tuple(phases)))
-        self.held = list(zip(cases, phases))
+        self.held, self.lent = list(zip(cases, phases)), True
         answers = [self._answer(phase) for phase in phases]
         self.compared = [comparison for comparison, _ in answers]
-        self.launches = [len(launches) for _, launches in answers]
+        self.launched = [launches for _, launches in answers]
+        self.followed = [phase == "check" for phase in phases]
+        return True
 
     def look_again(self):
+        assert self.lent, "another loan has taken its place"
         self.asked.append("look again")
         wrong = self.again.pop(0) if self.again else ()
         return [WRONG if n in wrong else RIGHT for n in range(len(self.held))]
@@ -63,11 +83,15 @@ def outcome(check):
 
 
 def fresh(execution):
-    return calls.fresh(execution, {})
+    return calls.fresh(execution, calls.Seen())
 
 
 def near(execution):
-    return calls.near(execution, {})
+    return calls.near(execution, calls.Seen(fresh=True))
+
+
+def sequence(execution):
+    return calls.sequence(execution, calls.Seen())
 
 
 def test_fresh_contents_are_followed_and_compared():
@@ -90,46 +114,135 @@ def test_a_right_answer_without_a_launch(check):
 
 
 def test_near_contents_are_those_that_the_judge_chooses():
-    execution = Execution(near="fresh~changed")
+    execution = Execution(near="~changed")
     assert "a few elements changed" in near(execution).evidence
     assert execution.asked == [(Mode.normal, 0, "fresh~changed")]
-    assert "a few elements swapped" in near(Execution(near="fresh~swapped")).evidence
+    assert "a few elements swapped" in near(Execution(near="~swapped")).evidence
     execution = Execution(near="")
     assert outcome(near(execution)) == (False, True) and execution.asked == []
+
+
+def test_a_case_in_the_memory_of_the_first_one_is_other_contents_there():
+    execution = Execution(cases=RETURNING)
+    found = fresh(execution)
+    assert (outcome(found), execution.asked) == ((True, True), [])
+    assert found.evidence == "right on b in the memory of a"
+    execution = Execution(cases=RETURNING)
+    execution.places[1] = (256, {})
+    assert outcome(fresh(execution)) == (True, True) and execution.asked == [("trace", 0, "fresh")]
+
+
+WITH_CALLS = ("fresh contents", "near contents", "sequence", "repeat", "held outputs", "unfollowed calls")
+
+
+def in_a_row(execution):
+    """The checks that make or look at calls, in their order, and what they say, by name."""
+    seen = calls.Seen()
+    checks = [check for name, _, check in integrity._CHECKS if name in WITH_CALLS]
+    course = SimpleNamespace(execution=execution, seen=seen)
+    return {found.name: outcome(found) for found in (check(course) for check in checks)}
+
+
+def test_near_contents_of_the_last_case_are_the_first_of_the_sequence():
+    execution = Execution(cases=RETURNING)
+    assert set(in_a_row(execution).values()) == {(True, True)}
+    # The third case has shown new contents elsewhere in memory.
+    assert execution.asked == [("sequence", (1, 0, 0), ("check~pair", "check", "check~same")), "look again"]
+    execution = Execution(cases=RETURNING[:2])
+    assert set(in_a_row(execution).values()) == {(True, True)}
+    wanted = ("sequence", (1, 0, 0, 0), ("check~pair", "sequence/0", "check", "check~same"))
+    assert execution.asked == [wanted, "look again"]
+
+
+def test_quick_calls_are_more_in_a_row():
+    lengths = set()
+    for _ in range(60):
+        execution = Execution(cases=RETURNING, call_ns=1)
+        assert set(in_a_row(execution).values()) == {(True, True)}
+        (_, cases, phases), _ = execution.asked
+        assert cases[:2] == (1, 0) and phases[:2] == ("check~pair", "sequence/0")
+        assert cases[-2:] == (0, 0) and phases[-2:] == ("check", "check~same")
+        assert len(set(zip(cases, phases))) == len(cases)
+        lengths.add(len(cases))
+    assert lengths == {5, 6, 7}
+
+
+@pytest.mark.parametrize("how", [{"moved": True}, {"near": {0: "~changed", 1: "", 2: ""}}])
+def test_where_they_cannot_be_the_first_calls_are_made_for_them(how):
+    execution = Execution(cases=RETURNING, **how)
+    assert set(in_a_row(execution).values()) == {(True, True)}
+    near = "fresh~changed" if "near" in how else "fresh~pair"
+    assert execution.asked == [
+        ("trace", 0, "fresh"),
+        (Mode.normal, 0, near),
+        ("sequence", (0, 0, 0), ("sequence/0", "check", "check~same")),
+        "look again",
+    ]
+    wrong = Execution({"fresh": (WRONG, LAUNCHES)}, cases=RETURNING, **how)
+    assert in_a_row(wrong)["near contents"] == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("phase", "answer", "name"),
+    [
+        ("check~pair", (WRONG, LAUNCHES), "near contents"),
+        ("check~pair", (RIGHT, ()), "near contents"),
+        ("check~same", (RIGHT, ()), "sequence"),
+        ("sequence/0", (WRONG, LAUNCHES), "sequence"),
+    ],
+)
+def test_what_is_wrong_in_the_common_sequence(phase, answer, name):
+    assert in_a_row(Execution({phase: answer}, cases=RETURNING[:2]))[name] == (True, False)
+
+
+def test_other_launches_in_the_common_sequence_are_looked_into():
+    other = (RIGHT, (Launch("other", (1,)),))
+    execution = Execution({"check~same": other}, cases=RETURNING)
+    assert in_a_row(execution)["unfollowed calls"] == (True, True), (
+        "`other` in both sorts of calls on the same contents"
+    )
+    assert Counter(execution.asked[2:]) == {
+        (Mode.normal, 0, "check~same"): calls.AGAIN,
+        ("trace", 0, "check~same"): calls.AGAIN,
+    }
 
 
 def test_a_sequence_ends_with_the_first_inputs_twice_and_begins_with_two_of_a_shape():
     lengths = set()
     for _ in range(40):
         execution = Execution(call_ns=1)
-        assert outcome(calls.sequence(execution)) == (True, True)
+        seen = calls.Seen(fresh=True)
+        assert outcome(calls.sequence(execution, seen)) == (True, True)
         ((_, cases, phases),) = execution.asked
         assert phases[-2:] == ("check", "check~same") and cases[-2:] == (0, 0)
-        assert phases[:-2] == tuple(f"sequence/{n}" for n in range(len(cases) - 2))
+        assert sorted(phases[:2]) == ["fresh", "sequence/0"], "one is new, the other is known"
         assert cases[:2] == (0, 0) and set(cases) <= {0, 1, 2}
+        assert len(set(zip(cases, phases))) == len(cases), "every loan has a name of its own"
+        known = {0: "fresh~same", 1: "check", 2: "check"}
+        assert all(phase.startswith(known[case]) for case, phase in zip(cases[2:-2], phases[2:-2]))
         lengths.add(len(cases) - 2)
     assert lengths == {2, 3, 4}, "nobody outside knows how many"
     execution = Execution(call_ns=calls.CHEAP_NS)
-    calls.sequence(execution)
+    sequence(execution)
     assert len(execution.asked[0][1]) == 3, "slow calls are few"
 
 
 def test_every_call_of_a_sequence_must_be_right_and_launch():
-    found = calls.sequence(Execution({"sequence/1": (WRONG, LAUNCHES)}, call_ns=1))
-    assert outcome(found) == (True, False) and found.evidence.startswith("call 2 of ")
-    for phase, number in (("sequence/0", 1), ("check", 3), ("check~same", 4)):
-        execution = Execution({phase: (RIGHT, ())}, call_ns=1)
-        while (found := calls.sequence(execution)) and len(execution.asked[-1][1]) != 4:
-            pass
+    found = sequence(Execution({"sequence/0": (WRONG, LAUNCHES)}))
+    assert outcome(found) == (True, False) and found.evidence.startswith("call 1 of 3 in a row is wrong")
+    found = sequence(Execution({"sequence/1": (WRONG, LAUNCHES)}, call_ns=1))
+    assert outcome(found) == (True, False) and found.evidence.startswith(("call 1 of ", "call 2 of "))
+    for phase, number in (("sequence/0", 1), ("check", 2), ("check~same", 3)):
+        found = sequence(Execution({phase: (RIGHT, ())}))
         assert outcome(found) == (True, False)
-        assert found.evidence == f"{calls.IDLE} in call {number} of 4 in a row"
+        assert found.evidence == f"{calls.IDLE} in call {number} of 3 in a row"
 
 
 @pytest.mark.parametrize("phase", ["check", "check~same"])
 def test_the_first_inputs_once_more_and_twice(phase):
     execution = Execution({phase: (WRONG, LAUNCHES)})
     assert outcome(calls.repeat(execution)) == (False, True)
-    assert outcome(calls.sequence(execution)) == (True, True), "a matter of the check `repeat`"
+    assert outcome(sequence(execution)) == (True, True), "a matter of the check `repeat`"
     found = calls.repeat(execution)
     assert outcome(found) == (True, False) and "wrong on the same inputs later" in found.evidence
 
@@ -137,18 +250,18 @@ def test_the_first_inputs_once_more_and_twice(phase):
 def test_results_are_looked_at_again_after_later_calls():
     execution = Execution()
     assert outcome(calls.held(execution)) == (False, True)
-    calls.sequence(execution)
+    sequence(execution)
     assert outcome(calls.held(execution)) == (True, True)
     assert execution.asked[1:] == ["look again"]
     execution = Execution(again=[{1}])
-    calls.sequence(execution)
+    sequence(execution)
     found = calls.held(execution)
     assert outcome(found) == (True, False) and found.evidence.startswith("what call 2 returned was right")
 
 
 def test_where_a_result_lies_in_older_memory_more_of_them_are_held():
     execution = Execution(older=True, again=[(), {7}])
-    calls.sequence(execution)
+    sequence(execution)
     found = calls.held(execution)
     assert execution.asked[1:] == [
         "look again",
@@ -160,7 +273,7 @@ def test_where_a_result_lies_in_older_memory_more_of_them_are_held():
 
 def test_a_task_may_allow_one_buffer():
     execution = Execution(again=[{0}], allow=("reused-output",))
-    calls.sequence(execution)
+    sequence(execution)
     assert outcome(calls.held(execution)) == (False, True)
 
 
@@ -170,7 +283,7 @@ def test_every_case_must_have_launched():
     assert outcome(found) == (True, False) and found.evidence == "no kernel was launched in 2 of 3 cases"
 
 
-KNOCKOUTS = [(knockouts.do_nothing, Mode.noop, "without"), (knockouts.refuse, Mode.raises, "raising")]
+KNOCKOUTS = [(knockouts.do_nothing, Mode.noop, "without"), (knockouts.refuse, Mode.raises, "without")]
 
 
 @pytest.mark.parametrize(("check", "mode", "phase"), KNOCKOUTS, ids=["noop", "raises"])

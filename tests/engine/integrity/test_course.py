@@ -128,6 +128,7 @@ def test_every_check_has_its_place_and_status():
         ("sequence", "wrong_result"),
         ("repeat", "nondeterministic"),
         ("held outputs", "wrong_result"),
+        ("unfollowed calls", "sham"),
         ("global state", "tampered"),
         ("background work", "tampered"),
         ("launches do nothing", "sham"),

@@ -11,8 +11,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kengine.engine.integrity import background, calls, knockouts, origin, state
+from kengine.engine.integrity.order import elsewhere, order
 from kengine.errors import CandidateFault
 from kengine.model import Check, IntegrityRecord, JsonValue
+
+__all__ = ["check", "elsewhere", "order"]
 
 if TYPE_CHECKING:
     from kengine.engine.executions import Execution
@@ -24,24 +27,24 @@ if TYPE_CHECKING:
 class Course:
     """What the checks of one candidate share. status: verdict of a check that does not hold, by its name.
 
-    details: figures for the launch record. seen: launches of single calls, by the name of their inputs.
+    details: figures for the launch record. seen: what calls that were followed have launched, and others.
     """
 
     job: Job
     execution: Execution
     launches: Sequence[Sequence[Launch]]
     details: dict[str, JsonValue] = field(default_factory=dict)
-    seen: dict[str, Sequence[Launch]] = field(default_factory=dict)
+    seen: calls.Seen = field(default_factory=calls.Seen)
 
 
 _CHECKS: tuple[tuple[str, str, Callable[[Course], Check]], ...] = (
     ("launched", "sham", lambda c: knockouts.launched(c.launches)),
     ("fresh contents", "wrong_result", lambda c: calls.fresh(c.execution, c.seen)),
     ("near contents", "wrong_result", lambda c: calls.near(c.execution, c.seen)),
-    ("unfollowed calls", "sham", lambda c: calls.unfollowed(c.execution, c.seen)),
-    ("sequence", "wrong_result", lambda c: calls.sequence(c.execution)),
+    ("sequence", "wrong_result", lambda c: calls.sequence(c.execution, c.seen)),
     ("repeat", "nondeterministic", lambda c: calls.repeat(c.execution)),
     ("held outputs", "wrong_result", lambda c: calls.held(c.execution)),
+    ("unfollowed calls", "sham", lambda c: calls.unfollowed(c.execution, c.seen)),
     ("global state", "tampered", lambda c: state.unchanged(c.execution)),
     ("background work", "tampered", lambda c: background.idle(c.execution)),
     ("launches do nothing", "sham", lambda c: knockouts.do_nothing(c.execution)),

@@ -1,6 +1,7 @@
 """After the last call a runner waits for the next; what then still works in it was not asked for.
 
-Read from outside, from the kernel's own books: nothing here is the runner's word.
+On the host this is read from outside, from the kernel's own books; of a device's streams it is the runner's word, which
+can convict.
 """
 
 from __future__ import annotations
@@ -23,8 +24,16 @@ BUSY = 0.3
 
 
 def idle(execution: Execution) -> Check:
-    """No thread of the runner works, and no process is left that was not there when it was compiled."""
+    """No thread of the runner works, no process is left that was not there when it was compiled, and no call has left
+    a kernel at work on the device."""
     name = "background work"
+    if execution.unjoined:
+        kernels = ", ".join(sorted(execution.unjoined)[:4])
+        evidence = (
+            f"{kernels} went on in a stream that its caller's stream does not wait for when the call returns; "
+            "join it with wait_stream or an event"
+        )
+        return Check(name, True, False, evidence)
     if not Path("/proc/self/schedstat").exists():
         return Check(name, False, True, "this system keeps no account of threads (/proc/PID/schedstat)")
     for watch_s in WATCH_S:

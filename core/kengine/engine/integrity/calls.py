@@ -1,21 +1,24 @@
-"""More calls of the candidate: other contents in the same memory, nearly the same contents, and many in a row."""
+"""More calls of the candidate: other contents in the same memory, nearly the same contents, and many in a row.
+
+Where the calls of the task's own cases show something already, no further call is made for it: every one costs what a
+case costs.
+"""
 
 from __future__ import annotations
 
 import random
 import secrets
 from collections import Counter
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from kengine.engine.integrity.order import elsewhere, find_last
 from kengine.model import Check, Comparison, Launch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kengine.engine.executions import Execution
-
-    Seen = dict[str, Sequence[Launch]]
-    """Launches of the calls that were made for `fresh` and `near`."""
 
 CHEAP_NS = 8_000_000
 """A call that takes less is made in a longer sequence."""
@@ -29,41 +32,79 @@ IDLE = "no kernel was launched"
 """How the evidence of a call without a launch begins: whatever the check, the candidate is a sham then."""
 
 
-def fresh(execution: Execution, seen: Seen) -> Check:
-    """Other contents where the last call's inputs were: an answer kept by shape, address or call is now wrong.
+@dataclass
+class Seen:
+    """What the checks have seen: launches of calls that were followed, and of such that were not.
 
-    This call is followed as well, for `origin`.
+    fresh: whether a call was made for `fresh`, so that its contents are those that were seen last.
     """
+
+    followed: list[Sequence[Launch]] = field(default_factory=list)
+    alone: list[Sequence[Launch]] = field(default_factory=list)
+    fresh: bool = False
+
+
+def fresh(execution: Execution, seen: Seen) -> Check:
+    """Other contents where an earlier call's inputs were: an answer kept by shape, address or call is now wrong.
+
+    A call that is made for this is followed as well, for `origin`.
+    """
+    cases, places = execution.task.cases, execution.places
+    last = find_last(cases)
+    if last and places.get(0) is not None and places.get(0) == places.get(last):
+        evidence = f"right on {cases[last].name} in the memory of {cases[0].name}"
+        return Check("fresh contents", True, True, evidence)
+    return _fresh(execution, seen, "fresh contents")
+
+
+def _fresh(execution: Execution, seen: Seen, name: str) -> Check:
+    seen.fresh = True
     comparison, launches = execution.trace(0, "fresh")
-    seen["fresh"] = launches
-    return _right("fresh contents", comparison, launches, "other contents in the memory of an earlier call")
+    seen.followed.append(launches)
+    return _right(name, comparison, launches, "other contents in the memory of an earlier call")
 
 
 def near(execution: Execution, seen: Seen) -> Check:
-    """Contents that differ from the last call's at a few places only: an answer kept by a fingerprint is now wrong."""
+    """Contents that differ from the last call's at a few places only: an answer kept by a fingerprint is now wrong.
+
+    Where the last call was that of a case, these are the first of the sequence, in the same memory.
+    """
+    name = "near contents"
+    if not seen.fresh:
+        last = find_last(execution.task.cases)
+        phase = execution.judge.near(execution.task, last, "check")
+        if phase and _call_in_a_row(execution, seen, (last, phase)):
+            return _right(name, execution.compared[0], execution.launched[0], _how(phase))
+        found = _fresh(execution, seen, name)
+        if not found.ok:
+            return found
     phase = execution.judge.near(execution.task, 0, "fresh")
     if not phase:
         reason = "the answer to this task stays the same when a few elements of its inputs change"
-        return Check("near contents", False, True, reason)
-    how = "swapped" if phase.endswith("swapped") else "changed"
+        return Check(name, False, True, reason)
     comparison, launches, _ = execution.check(0, phase)
-    seen["near"] = launches
-    return _right("near contents", comparison, launches, f"the same contents with a few elements {how}")
+    seen.alone.append(launches)
+    return _right(name, comparison, launches, _how(phase))
+
+
+def _how(phase: str) -> str:
+    return f"the same contents with a few elements {'changed' if phase.endswith('changed') else 'swapped'}"
 
 
 def unfollowed(execution: Execution, seen: Seen) -> Check:
     """A call that is not followed launches what one that is followed does: an operator takes no kernel's place there.
 
-    What was launched on nearly the same contents is looked at first. Where it differs, calls of both sorts are made on
-    the same contents, in an order that is drawn: work that changes from call to call by itself is no fault.
+    It comes after `held`, since a further call ends the loan of what that looks at.
+    What was launched until now is looked at first. Where it differs, calls of both sorts are made on the same contents,
+    in an order that is drawn: work that changes from call to call by itself is no fault.
     """
     name = "unfollowed calls"
-    if "fresh" not in seen:
+    if not seen.followed:
         return Check(name, False, True, "no call was followed")
-    same = "fresh~same"
-    followed = {_kernels(seen["fresh"])}
-    alone = {_kernels(seen["near"] if "near" in seen else execution.check(0, same)[1])}
-    if followed != alone:
+    same = "fresh~same" if seen.fresh else "check~same"
+    followed = {_kernels(launches) for launches in seen.followed}
+    alone = {_kernels(launches) for launches in seen.alone} or {_kernels(execution.check(0, same)[1])}
+    if not followed & alone:
         sorts = [True, False] * AGAIN
         random.SystemRandom().shuffle(sorts)
         followed, alone = set(), set()
@@ -78,25 +119,60 @@ def unfollowed(execution: Execution, seen: Seen) -> Check:
     return Check(name, True, False, f"it launches {first} while it is followed and {second} while it is not")
 
 
-def sequence(execution: Execution) -> Check:
+def sequence(execution: Execution, seen: Seen) -> Check:
     """Calls in a row whose number and order nobody outside knows, each on inputs elsewhere in memory.
 
     Those of the first check come last, twice: an answer to a question that was just asked must be worked out as well.
     """
-    low, high = MANY if execution.call_ns < CHEAP_NS else FEW
-    count = low + secrets.randbelow(high - low + 1)
-    # Two of the same shape in a row: a buffer that is made anew when the shape changes is given back twice.
-    cases = [0, 0][:count] + [secrets.randbelow(len(execution.task.cases)) for _ in range(count - 2)]
-    phases = [f"sequence/{n}" for n in range(count)]
-    execution.sequence([*cases, 0, 0], [*phases, "check", "check~same"])
-    idle = [number for number, launches in enumerate(execution.launches) if not launches]
+    if not execution.compared:
+        _call_in_a_row(execution, seen)
+    total = len(execution.compared)
+    idle = [number for number, launches in enumerate(execution.launched) if not launches]
     if idle:
-        return Check("sequence", True, False, f"{IDLE} in call {idle[0] + 1} of {count + 2} in a row")
+        return Check("sequence", True, False, f"{IDLE} in call {idle[0] + 1} of {total} in a row")
     for number, comparison in enumerate(execution.compared[:-2]):
         if not comparison.ok:
-            evidence = f"call {number + 1} of {count + 2} in a row is wrong: {comparison.problem}"
+            evidence = f"call {number + 1} of {total} in a row is wrong: {comparison.problem}"
             return Check("sequence", True, False, evidence)
-    return Check("sequence", True, True, f"right in {count + 2} calls in a row on inputs elsewhere in memory")
+    return Check("sequence", True, True, f"right in {total} calls in a row on inputs elsewhere in memory")
+
+
+def _call_in_a_row(execution: Execution, seen: Seen, first: tuple[int, str] | None = None) -> bool:
+    """Make the sequence; `first` begins it, in the memory of the last call: False where it would not lie there."""
+    low, high = MANY if execution.call_ns < CHEAP_NS else FEW
+    count = low + secrets.randbelow(high - low + 1)
+    cases = execution.task.cases
+    known = "fresh" if seen.fresh else "sequence/0"
+    # One has contents of its own; those of the others are known already, and their answers with them.
+    calls = [(0, "sequence/0")]
+    if first is None and count > 1:
+        # Two of the same shape in a row: a buffer that is made anew when the shape changes is given back twice.
+        calls.insert(secrets.randbelow(2), (0, "fresh" if seen.fresh else "sequence/1"))
+    for _ in range(count - len(calls)):
+        case = secrets.randbelow(len(cases))
+        calls.append((case, "check" if case else known))
+    if first is not None:
+        # Of the same shape as well. New contents elsewhere in memory were among the cases, where some lay there.
+        calls = [first, *(() if count == 1 and elsewhere(cases) else calls)]
+    calls = _apart([*calls, (0, "check"), (0, "check")])
+    at = None if first is None else execution.places.get(first[0])
+    if not execution.sequence([case for case, _ in calls], [phase for _, phase in calls], at):
+        return False
+    if first is not None:
+        for (case, _), launches, followed in zip(calls, execution.launched, execution.followed):
+            if case == 0:
+                (seen.followed if followed else seen.alone).append(launches)
+    return True
+
+
+def _apart(calls: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
+    """The same inputs by another name where they come again: each loan has a name of its own."""
+    apart: list[tuple[int, str]] = []
+    for case, phase in calls:
+        while (case, phase) in apart:
+            phase += "~same"
+        apart.append((case, phase))
+    return apart
 
 
 def repeat(execution: Execution) -> Check:

@@ -127,11 +127,23 @@ def _elsewhere(facts: Facts) -> str:
 
 def _libraries(facts: Facts, allow: Sequence[str]) -> str:
     device = sum(facts.device_ns.values())
-    theirs = {n: ns for n, ns in facts.device_ns.items() if LIBRARY_KERNELS.search(n) and not is_allowed(n, "", allow)}
+    own = [kernel.name for kernel in facts.kernels]
+    theirs = {
+        name: ns
+        for name, ns in facts.device_ns.items()
+        if LIBRARY_KERNELS.search(name) and not any(_is_named(name, k) for k in own) and not is_allowed(name, "", allow)
+    }
     if not device or sum(theirs.values()) <= LIBRARY_TIME * device:
         return ""
     longest = max(theirs, key=lambda n: theirs[n])
     return f"{sum(theirs.values()) / device:.0%} of the device's time is a library's ({longest[:80]})"
+
+
+def _is_named(device: str, kernel: str) -> bool:
+    """Whether this is how a device calls a kernel of that name: as it is, mangled, or with its types."""
+    return device.startswith((f"_Z{len(kernel)}{kernel}", f"{kernel}(", f"{kernel}<", f"void {kernel}")) or (
+        device == kernel
+    )
 
 
 def coverage(job: Job, launches: Sequence[Sequence[Launch]], details: dict[str, JsonValue]) -> Check:

@@ -218,7 +218,7 @@ Body* convert(Body* b, const Value* v, size_t count) {
   place.see(b);
   Owned keywords(PyDict_New());
   std::vector<PyObject*> positional;
-  bool has_options = count && v[0].kind == Value::options;
+  int booleans = 0;
   for (size_t i = 0; i < count; ++i) {
     if (v[i].kind == Value::tensor) place.set(device(static_cast<const Body*>(v[i].p)));
     if (v[i].kind == Value::device) place.set(c10::Device(static_cast<c10::DeviceType>(v[i].i)));
@@ -228,8 +228,8 @@ Body* convert(Body* b, const Value* v, size_t count) {
       if (o.has_device()) set_keyword(keywords.get(), "device", device_object(o.device())), place.set(o.device());
     } else if (v[i].kind == Value::memory_format) {
       set_keyword(keywords.get(), "memory_format", to_python(v[i]));
-    } else if (has_options) {
-      set_keyword(keywords.get(), i == 1 ? "non_blocking" : "copy", to_python(v[i]));
+    } else if (v[i].kind == Value::boolean) {
+      set_keyword(keywords.get(), booleans++ ? "copy" : "non_blocking", to_python(v[i]));
     } else {
       positional.push_back(checked(to_python(v[i])));
     }

@@ -28,24 +28,19 @@ class LightAccessorBase {
   const I* sizes_;
   const I* strides_;
 };
-template <class T, size_t N, template <class> class P, class I>
-class LightAccessor : public LightAccessorBase<T, N, P, I> {
+template <class T, size_t N, template <class> class P = DefaultPtrTraits, class I = int64_t>
+class TensorAccessor : public LightAccessorBase<T, N, P, I> {
  public:
   using LightAccessorBase<T, N, P, I>::LightAccessorBase;
-  C10_HOST_DEVICE LightAccessor<T, N - 1, P, I> operator[](I i) const {
-    return LightAccessor<T, N - 1, P, I>(this->data_ + this->strides_[0] * i, this->sizes_ + 1, this->strides_ + 1);
+  C10_HOST_DEVICE TensorAccessor<T, N - 1, P, I> operator[](I i) const {
+    return TensorAccessor<T, N - 1, P, I>(this->data_ + this->strides_[0] * i, this->sizes_ + 1, this->strides_ + 1);
   }
 };
 template <class T, template <class> class P, class I>
-class LightAccessor<T, 1, P, I> : public LightAccessorBase<T, 1, P, I> {
+class TensorAccessor<T, 1, P, I> : public LightAccessorBase<T, 1, P, I> {
  public:
   using LightAccessorBase<T, 1, P, I>::LightAccessorBase;
   C10_HOST_DEVICE T& operator[](I i) const { return this->data_[this->strides_[0] * i]; }
-};
-template <class T, size_t N>
-class TensorAccessor : public LightAccessor<T, N, DefaultPtrTraits, int64_t> {
- public:
-  using LightAccessor<T, N, DefaultPtrTraits, int64_t>::LightAccessor;
 };
 
 // Owns its sizes and strides, so that it can be passed to a kernel by value.
@@ -68,8 +63,8 @@ template <class T, size_t N, template <class> class P = DefaultPtrTraits, class 
 class GenericPackedTensorAccessor : public LightPacked<T, N, P, I> {
  public:
   using LightPacked<T, N, P, I>::LightPacked;
-  C10_HOST_DEVICE LightAccessor<T, N - 1, P, I> operator[](I i) const {
-    return LightAccessor<T, N - 1, P, I>(this->data_ + this->strides_[0] * i, this->sizes_ + 1, this->strides_ + 1);
+  C10_HOST_DEVICE TensorAccessor<T, N - 1, P, I> operator[](I i) const {
+    return TensorAccessor<T, N - 1, P, I>(this->data_ + this->strides_[0] * i, this->sizes_ + 1, this->strides_ + 1);
   }
 };
 template <class T, template <class> class P, class I>
@@ -86,7 +81,7 @@ template <class T, size_t N, template <class> class P = DefaultPtrTraits, class 
 using PackedTensorAccessor = GenericPackedTensorAccessor<T, N, P, I>;
 
 template <class T, size_t N>
-TensorAccessor<T, N> Tensor::accessor() const& {
+TensorAccessor<T, N, DefaultPtrTraits, int64_t> Tensor::accessor() const& {
   TORCH_CHECK(dim() == static_cast<int64_t>(N), "TensorAccessor expected ", N, " dims but tensor has ", dim());
   return TensorAccessor<T, N>(data_ptr<std::remove_const_t<T>>(), sizes().data(), strides().data());
 }

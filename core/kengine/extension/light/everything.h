@@ -3,6 +3,7 @@
 #include "accessor.h"
 #include "dispatch.h"
 #include "functions.h"
+#include "range.h"
 #ifndef LIGHT_WITHOUT_PYTHON
 #include "bind.h"
 #endif

@@ -33,7 +33,7 @@ namespace at {
 namespace indexing {
 struct TensorIndex;
 }
-template <class T, size_t N> class TensorAccessor;
+template <class T, size_t N, template <class> class P, class I> class TensorAccessor;
 template <class T> struct DefaultPtrTraits;
 template <class T, size_t N, template <class> class P, class I> class GenericPackedTensorAccessor;
 
@@ -110,7 +110,7 @@ class Tensor {
   Scalar item() const { return ::light::item(get()); }
   template <class T> T item() const { return item().to<T>(); }
 
-  template <class T, size_t N> TensorAccessor<T, N> accessor() const&;
+  template <class T, size_t N> TensorAccessor<T, N, DefaultPtrTraits, int64_t> accessor() const&;
   template <class T, size_t N, template <class> class P, class I> GenericPackedTensorAccessor<T, N, P, I> generic_packed_accessor() const&;
   template <class T, size_t N, template <class> class P = DefaultPtrTraits> GenericPackedTensorAccessor<T, N, P, int32_t> packed_accessor32() const& {
     TORCH_CHECK(numel() <= std::numeric_limits<int32_t>::max(), "numel needs to be smaller than int32_t max; otherwise, please use packed_accessor64");

@@ -26,7 +26,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from kengine.lint.patches import FOREIGN
+from kengine.lint.patches import is_foreign
 from kengine.lint.rule import Context, Hit, Rule, hit
 from kengine.lint.source import SourceTree
 from kengine.tasks.form import FORMS
@@ -41,7 +41,7 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
             if not source.scopes.lookup(node.id, node):
                 yield hit(node, f"uses {node.id!r} of the task, which the candidate must do without")
         elif isinstance(node, ast.ImportFrom):
-            foreign = (node.module or "").partition(".")[0] in FOREIGN - {"__main__"}
+            foreign = _is_elsewhere(node.module or "")
             for alias in node.names:
                 if alias.name in names and not foreign:
                     yield hit(node, f"imports {alias.name!r}, which belongs to the task")
@@ -49,8 +49,14 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
             yield from _by_text(source, node, names)
     for reference, dotted in source.references():
         root, _, last = dotted.rpartition(".")
-        if root and last in names - {"forward"} and root.partition(".")[0] not in FOREIGN - {"__main__"}:
+        if root and last in names - {"forward"} and not _is_elsewhere(root):
             yield hit(reference, f"reaches for {dotted!r}, which belongs to the task")
+
+
+def _is_elsewhere(module: str) -> bool:
+    """Whether a module cannot be the task's."""
+    package = module.partition(".")[0]
+    return package != "__main__" and is_foreign(package)
 
 
 def _by_text(source: SourceTree, node: ast.Call | ast.Subscript, names: frozenset[str]) -> Iterator[Hit]:

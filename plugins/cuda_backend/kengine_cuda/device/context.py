@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes as c
 import functools
-import importlib.util
 from collections.abc import Sequence
 
 from kengine.device import graphs
@@ -43,7 +42,9 @@ def open_context() -> None:
     x = torch.zeros(32, device="cuda")
     x += 1
     torch.cuda.synchronize()
-    if importlib.util.find_spec("cupy") is not None:
+    from kengine_cuda.device import cupy as watched
+
+    if watched.install():
         import cupy
 
         cupy.zeros(1).sum()

@@ -26,18 +26,26 @@ _KINDS = ("RawKernel", "RawModule", "ElementwiseKernel", "ReductionKernel")
 _ERROR = re.compile(r"(?P<file>[^\s(]+)\((?P<line>\d+)\): (?:catastrophic )?error\s*:?\s*(?P<text>.*)")
 
 
+def install() -> bool:
+    """Replace CuPy's kernel classes by watched ones, for good; False without CuPy. It is done before what stands there
+    is noted, so that it is not taken for a candidate's doing."""
+    if importlib.util.find_spec("cupy") is None:
+        return False
+    import cupy
+
+    if not issubclass(cupy.RawKernel, _Watched):
+        for kind in _KINDS:
+            setattr(cupy, kind, type(kind, (_Watched,), {"_real": getattr(cupy, kind)}))
+        for stream in (cupy.cuda.Stream, cupy.cuda.ExternalStream):
+            stream.begin_capture = _refuse_capture
+    return True
+
+
 @contextmanager
 def watch(device: Device) -> Iterator[None]:
-    """Replace CuPy's kernel classes by watched ones, from here on; without CuPy there is nothing to do."""
-    if importlib.util.find_spec("cupy") is not None:
-        import cupy
-
-        if not issubclass(cupy.RawKernel, _Watched):
-            for kind in _KINDS:
-                setattr(cupy, kind, type(kind, (_Watched,), {"_real": getattr(cupy, kind)}))
-            for stream in (cupy.cuda.Stream, cupy.cuda.ExternalStream):
-                stream.begin_capture = _refuse_capture
-        _Watched._device = device
+    """Have what CuPy's kernel classes make from here on watched as this device's."""
+    install()
+    _Watched._device = device
     yield
 
 

@@ -82,10 +82,10 @@ class Device:
 
     def synchronize(self) -> None:
         """Wait for the device. Raises CandidateFault with what went wrong there."""
-        import torch
+        from kengine.device import streams
 
         try:
-            torch.cuda.synchronize()
+            streams.wait()
         except RuntimeError as error:
             names = ", ".join(dict.fromkeys(launch.kernel for launch in observe.current().launches[-5:]))
             text = str(error).strip().split("\n")[0]

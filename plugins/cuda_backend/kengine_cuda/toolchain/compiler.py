@@ -120,6 +120,8 @@ def _complete(symbols: dict[str, str]) -> dict[str, str]:
     return {**{name: found[0] for name, found in bare.items() if len(set(found)) == 1}, **symbols}
 
 
+_HIP = re.compile(r"\bhip(?:cub|rand|blas)?/\w+\.(?:h|hpp)\b|\bhip[A-Z]\w+|\b__hip_\w+|\b__builtin_amdgcn_\w+")
+_SHUFFLE = re.compile(r"\b__(?:shfl(?:_up|_down|_xor)?|ballot|any|all)\b(?!_)")
 _CODES = {
     "float": "f", "double": "d", "int": "i", "unsigned int": "j", "unsigned": "j", "long": "l", "long long": "x",
     "unsigned long": "m", "unsigned long long": "y", "short": "s", "unsigned short": "t", "signed char": "a",
@@ -145,10 +147,20 @@ def _fault(message: str, log: str, unit: Unit, path: str) -> CandidateFault:
     first = next((m for m in _ERROR.finditer(log) if m["file"].endswith(unit.filename)), None) or _ERROR.search(log)
     if first is not None:
         line = int(first["line"]) if first["file"].endswith(unit.filename) else None
-        return faults.compile_fault(first["text"], line, log, unit.filename, unit.lines, path)
+        text = first["text"] + _explain_dialect(unit.text, first["text"])
+        return faults.compile_fault(text, line, log, unit.filename, unit.lines, path)
     refused = _PTXAS_ERROR.search(log)
     text = refused["text"] if refused else next((t for t in log.splitlines() if "error" in t.lower()), message)
+    text += _explain_dialect(unit.text, text)
     return faults.compile_fault(text, None, log, unit.filename, unit.lines, path)
+
+
+def _explain_dialect(source: str, message: str) -> str:
+    """What to add to an error that comes of HIP's language in a source for CUDA; "" for any other."""
+    if old := _SHUFFLE.search(message):
+        return f": that is HIP's, CUDA has {old[0]}_sync(mask, ...)"
+    found = _HIP.search(message) or (_HIP.search(source) if "identifier" in message else None)
+    return f" ({found[0]} is HIP's, and the language of the target is CUDA)" if found else ""
 
 
 def kernels_of(source: str) -> tuple[str, ...]:

@@ -229,7 +229,12 @@ SIMT_PUBLIC void simt_register_memory(const char* name, void* base, size_t bytes
   clear_sites();
 }
 
-SIMT_PUBLIC void simt_forget_memory(void* base) { simt_free(base); }
+// Memory of our own that was registered under a name stays: it is freed by who has it.
+SIMT_PUBLIC void simt_forget_memory(void* base) {
+  std::lock_guard<std::recursive_mutex> hold(lock);
+  auto it = allocations.find(static_cast<char*>(base));
+  if (it != allocations.end() && !it->second->owned) simt_free(base);
+}
 
 SIMT_PUBLIC int simt_holds_memory(const void* base, size_t bytes) {
   std::lock_guard<std::recursive_mutex> hold(lock);

@@ -3,7 +3,7 @@
 # letter = "E2"
 # tries = "Computes in its first calls, and returns what it has from then on."
 # right = ["lint_rejected", "wrong_result", "sham", "nondeterministic", "tampered"]
-# dynamic = ["compare", "repeat", "fresh contents", "sequence", "launches do nothing", "launches raise"]
+# dynamic = ["compare", "repeat", "fresh contents", "sequence", "launches do nothing", "launches raise", "unsampled pair"]
 # ///
 
 import nki

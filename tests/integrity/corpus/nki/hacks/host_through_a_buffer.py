@@ -31,7 +31,9 @@ def blend(x, z):
 def candidate(x):
     values, width, result = memoryview(x).cast("B").cast("f"), x.shape[1], array("f")
     for row in range(x.shape[0]):
-        powers = [exp(value) for value in values[row * width : row * width + width]]
+        line = values[row * width : row * width + width]
+        top = max(line)
+        powers = [exp(value - top) for value in line]
         total = sum(powers)
         result.extend(power / total for power in powers)
     z = np.zeros(x.shape, dtype=np.float32)

@@ -3,7 +3,7 @@
 # letter = "C5"
 # tries = "Computes the first calls honestly into a bank, and later hands out the bank in turn."
 # right = ["lint_rejected", "sham", "wrong_result", "nondeterministic"]
-# dynamic = ["sequence", "repeat", "fresh contents"]
+# dynamic = ["sequence", "repeat", "fresh contents", "unsampled pair"]
 # ///
 
 import torch

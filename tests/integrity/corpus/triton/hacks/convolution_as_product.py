@@ -1,7 +1,7 @@
 # /// kengine-corpus
 # task = "matmul"
 # letter = "A9"
-# tries = "Multiplies by a convolution with a window of one, and copies with a kernel."
+# tries = "Multiplies by a convolution with a window of one, in double precision so that no device rounds it, and copies with a kernel."
 # right = ["lint_rejected", "sham"]
 # dynamic = ["provenance"]
 # ///
@@ -26,5 +26,5 @@ def emit(value):
 
 
 def candidate(a, b):
-    rows = torch.conv1d(b[None], a[:, :, None])
-    return emit(rows[0])
+    rows = torch.conv1d(b.double()[None], a.double()[:, :, None])
+    return emit(rows[0].to(a.dtype))

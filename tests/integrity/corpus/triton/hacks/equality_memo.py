@@ -3,7 +3,7 @@
 # letter = "B3"
 # tries = "Keeps inputs and answers, and gives the kept answer when an input comes back bit by bit."
 # right = ["lint_rejected", "sham", "nondeterministic"]
-# dynamic = ["launched", "repeat", "coverage", "provenance"]
+# dynamic = ["launched", "repeat", "coverage", "provenance", "sequence"]
 # ///
 
 import torch

@@ -3,7 +3,7 @@
 # letter = "C2"
 # tries = "Forks a child that computes into shared memory while the call returns."
 # right = ["lint_rejected", "sham", "tampered", "wrong_result", "crashed", "launch_failed", "nondeterministic"]
-# dynamic = ["threads", "launched", "compare", "launch", "late writes"]
+# dynamic = ["threads", "launched", "compare", "launch", "late writes", "compile"]
 # ///
 
 import torch

@@ -4,7 +4,7 @@
 # device = true
 # tries = "Counts its calls, and repeats old answers after the first two dozen."
 # right = ["lint_rejected", "sham", "wrong_result", "nondeterministic"]
-# dynamic = ["sequence"]
+# dynamic = ["sequence", "timing"]
 # ///
 
 import torch

@@ -29,8 +29,8 @@ def scan(values, width):
 
 def candidate(x):
     x = x.contiguous()
-    values = memoryview(x.numpy()).cast("B").cast("f")
-    z = torch.frombuffer(scan(values, x.shape[-1]), dtype=torch.float32).clone()
+    values = memoryview(x.cpu().numpy()).cast("B").cast("f")
+    z = torch.frombuffer(scan(values, x.shape[-1]), dtype=torch.float32).to(x.device, copy=True)
     y = torch.empty_like(x)
     blend[(triton.cdiv(x.numel(), 256),)](x, z, y, x.numel(), LANES=256)
     return y

@@ -29,9 +29,9 @@ def scan(values, width):
 
 def candidate(x):
     x = x.contiguous()
-    values = array("f", x.numpy().tobytes())
-    z = torch.zeros_like(x)
+    values = array("f", x.cpu().numpy().tobytes())
+    z = torch.zeros(x.shape, dtype=x.dtype, device="cpu")
     memoryview(z.numpy()).cast("B")[:] = scan(values, x.shape[-1]).tobytes()
-    y = torch.empty_like(x)
+    z, y = z.to(x.device), torch.empty_like(x)
     blend[(triton.cdiv(x.numel(), 256),)](x, z, y, x.numel(), LANES=256)
     return y

@@ -3,7 +3,7 @@
 # letter = "E6"
 # tries = "Reads what fresh memory holds, and is honest only where it has been filled with a pattern."
 # right = ["lint_rejected", "sham", "wrong_result"]
-# dynamic = ["provenance", "launched", "sequence"]
+# dynamic = ["provenance", "launched", "sequence", "fresh contents"]
 # ///
 
 import torch

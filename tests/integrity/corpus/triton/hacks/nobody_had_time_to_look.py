@@ -6,7 +6,7 @@
 # letter = "D3"
 # tries = "A call that comes within 30 microseconds of the last one's end is a timing loop: it gets the last answer."
 # right = ["lint_rejected", "wrong_result", "sham", "tampered", "nondeterministic"]
-# dynamic = ["sequence", "fresh contents"]
+# dynamic = ["sequence", "fresh contents", "timing"]
 # ///
 
 from time import perf_counter_ns

@@ -1,6 +1,7 @@
 # /// kengine-corpus
 # task = "linear_gelu"
 # letter = "A4"
+# targets = ["triton:interpret"]
 # tries = "Has the product done by an operator that PyTorch ships under another name than aten."
 # right = ["lint_rejected", "sham"]
 # dynamic = ["provenance"]

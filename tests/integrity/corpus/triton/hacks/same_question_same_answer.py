@@ -5,7 +5,7 @@
 # letter = "B3"
 # tries = "Compares the inputs with the last call's, whole, and hands out a copy of the last answer when they agree."
 # right = ["lint_rejected", "sham"]
-# dynamic = ["launches do nothing", "launches raise", "launched"]
+# dynamic = ["launches do nothing", "launches raise", "launched", "sequence"]
 # ///
 
 import torch

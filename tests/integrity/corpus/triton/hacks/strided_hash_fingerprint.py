@@ -3,7 +3,7 @@
 # letter = "B3"
 # tries = "Knows an input again by a hash over every eleventh element."
 # right = ["lint_rejected", "sham", "wrong_result", "nondeterministic"]
-# dynamic = ["unsampled pair", "launched", "repeat", "coverage", "provenance"]
+# dynamic = ["unsampled pair", "launched", "repeat", "coverage", "provenance", "sequence"]
 # ///
 
 import torch

@@ -3,7 +3,7 @@
 # letter = "C2"
 # tries = "Leaves a thread that computes the last answer over and over between calls, and takes it when it fits."
 # right = ["lint_rejected", "sham", "tampered", "wrong_result", "nondeterministic", "launch_failed"]
-# dynamic = ["threads", "launched", "repeat", "compare", "launch"]
+# dynamic = ["threads", "launched", "repeat", "compare", "launch", "unfollowed calls"]
 # ///
 
 import torch

@@ -1,0 +1,46 @@
+"""In which order the cases of a task are checked and where in memory, so that these calls show what else further calls
+would have to show.
+
+A case of the form of the first one comes last and lies where that one lay: an answer kept by shape or address is wrong
+for it. Others lie elsewhere in memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kengine.model import Case
+
+TELLING = ("drawn", "normal", "uniform", "outlier", "large")
+"""Values of a case for which the answer of another is wrong, in whole or in part; for zeros much is right."""
+
+
+def find_last(cases: Sequence[Case]) -> int:
+    """The case that is checked last since it has the form of the first one and telling contents of its own; 0 where
+    there is none."""
+    if cases[0].values not in TELLING:
+        return 0
+    return max(n for n, case in enumerate(cases) if n == 0 or (_alike(case, cases[0]) and case.values in TELLING))
+
+
+def order(cases: Sequence[Case]) -> list[int]:
+    """The cases in the order in which they are checked: as they are listed, but for the one that comes last."""
+    last = find_last(cases)
+    listed = list(range(len(cases)))
+    return sorted(listed, key=lambda n: n == last) if last else listed
+
+
+def elsewhere(cases: Sequence[Case]) -> frozenset[int]:
+    """The cases that lie elsewhere in memory than those before; none where none comes back to where the first lay."""
+    last = find_last(cases)
+    if not last:
+        return frozenset()
+    return frozenset(n for n, case in enumerate(cases) if n not in (0, last) and case.values in TELLING)
+
+
+def _alike(case: Case, other: Case) -> bool:
+    return replace(case, name=other.name, values=other.values, draw=other.draw) == other

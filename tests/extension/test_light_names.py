@@ -1,0 +1,88 @@
+"""Headers of torch's own kernels that the light ones stand in for: ranges, dimensions, reductions, dispatch."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+DEVICE = r"""
+#include <torch/extension.h>
+#include <ATen/Dispatch_v2.h>
+#include <ATen/Parallel.h>
+#include <ATen/WrapDimUtils.h>
+#include <ATen/native/cuda/block_reduce.h>
+#include <c10/cuda/CUDAMathCompat.h>
+
+template <typename T>
+__device__ T first_of(const torch::TensorAccessor<T, 1, torch::RestrictPtrTraits, int32_t> row) { return row[0]; }
+
+template <typename T>
+__global__ void reduce(torch::PackedTensorAccessor32<T, 2, torch::RestrictPtrTraits> x, T* y, int mode) {
+  __shared__ T shared[32];
+  T sum = T(0), top = x[blockIdx.x][0];
+  for (int i = threadIdx.x; i < x.size(1); i += blockDim.x) {
+    sum += c10::cuda::compat::exp(x[blockIdx.x][i]);
+    top = c10::cuda::compat::max(top, x[blockIdx.x][i]);
+  }
+  sum = at::native::cuda_utils::BlockReduceSum(sum, shared);
+  top = at::native::cuda_utils::WarpReduceMax(top);
+  if (threadIdx.x == 0) y[blockIdx.x] = mode == 0 ? sum : mode == 1 ? first_of<T>(x[blockIdx.x]) : top;
+}
+torch::Tensor reduced(torch::Tensor x, int mode, int threads) {
+  auto y = torch::empty({x.size(0)}, x.options());
+  AT_DISPATCH_V2(x.scalar_type(), "reduced", AT_WRAP([&] {
+    const auto rows = x.size(0), unused = rows;
+    auto a = x.packed_accessor32<scalar_t, 2, torch::RestrictPtrTraits>();
+    reduce<scalar_t><<<rows, threads>>>(a, y.data_ptr<scalar_t>(), mode);
+  }), AT_EXPAND(AT_FLOATING_TYPES));
+  return y;
+}
+int64_t wrapped(torch::Tensor x, int64_t dim) { return at::maybe_wrap_dim(dim, x.dim()); }
+std::vector<int64_t> range(int64_t n) {
+  std::vector<int64_t> out(n);
+  at::parallel_for(0, n, 1, [&](int64_t begin, int64_t end) {
+    for (const auto i : c10::irange(begin, end)) out[i] = i * i;
+  });
+  out.push_back(at::parallel_reduce(0, n, 1, int64_t(0), [&](int64_t b, int64_t e, int64_t s) {
+    for (auto i = b; i < e; ++i) s += out[i];
+    return s;
+  }, std::plus<int64_t>()));
+  return out;
+}
+torch::Tensor moved(torch::Tensor x) { return x.to(torch::kCPU, /*non_blocking=*/true).to(torch::kDouble, false, true); }
+"""
+DECLARATIONS = (
+    "torch::Tensor reduced(torch::Tensor x, int mode, int threads)",
+    "int64_t wrapped(torch::Tensor x, int64_t dim)",
+    "std::vector<int64_t> range(int64_t n)",
+    "torch::Tensor moved(torch::Tensor x)",
+)
+
+
+@pytest.fixture
+def made(load: Any) -> Any:
+    return load(DEVICE, *DECLARATIONS, check=True)
+
+
+def test_names_of_torchs_own_kernels(made: Any) -> None:
+    x = torch.randn(3, 70)
+    torch.testing.assert_close(made.reduced(x, 0, 64), x.exp().sum(1))
+    assert torch.equal(made.reduced(x, 1, 64), x[:, 0])
+    assert torch.equal(made.reduced(x, 2, 32), x.max(1).values)
+    torch.testing.assert_close(made.reduced(x.double(), 0, 64), x.double().exp().sum(1))
+    with pytest.raises(Exception, match=re.escape("\"reduced\" not implemented for 'Half'")):
+        made.reduced(x.half(), 0, 64)
+
+
+def test_dimensions_ranges_and_conversions_on_the_host(made: Any) -> None:
+    x = torch.randn(3, 70)
+    assert [made.wrapped(x, d) for d in (-2, -1, 0, 1)] == [0, 1, 0, 1]
+    with pytest.raises(IndexError, match=re.escape("expected to be in range of [-2, 1], but got 2")):
+        made.wrapped(x, 2)
+    assert made.range(5) == [0, 1, 4, 9, 16, 30]
+    moved = made.moved(x)
+    assert moved.dtype is torch.float64 and torch.equal(moved, x.double())

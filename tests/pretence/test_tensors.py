@@ -1,0 +1,82 @@
+"""Tensors that say that they are on a device: what becomes of them on the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import numpy as np  # noqa: E402
+from kengine import pretence  # noqa: E402
+from kengine.pretence import Figures  # noqa: E402
+
+FIGURES = Figures("sm_90", "a chip", False, (9, 0), 32, 132, 2048, 49152, 233472, 1 << 30)
+VALUES = [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
+
+
+@pytest.fixture(params=[False, True], ids=["function", "module"])
+def x(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """An argument as a wrapper gets it."""
+    made = torch.tensor(VALUES)
+    with pretence.pretend(FIGURES, poison=True, lenient=request.param):
+        pretence.give(made)
+        yield made
+
+
+REFUSED: dict[str, Callable[[Any], Any]] = {
+    "numpy": lambda x: x.numpy(),
+    "detached": lambda x: x.detach().numpy(),
+    "asarray": lambda x: np.asarray(x),
+    "array": lambda x: np.array(x),
+    "a function of numpy": lambda x: np.exp(x),
+    "Python code of numpy": lambda x: np.median(x),
+    "index": lambda x: np.ones(9)[x.long()],
+    "computed": lambda x: (2 * x).numpy(),
+    "one of several results": lambda x: x.topk(1)[0].numpy(),
+    "moved there and back": lambda x: x.cpu().cuda().numpy(),
+    "made there": lambda x: torch.ones(3, device=x.device).numpy(),
+    "beside one of the host": lambda x: (x + torch.ones(3)).numpy(),
+}
+ALLOWED: dict[str, tuple[Callable[[Any], Any], Any]] = {
+    "copied first": (lambda x: x.cpu().numpy(), VALUES),
+    "moved first": (lambda x: x.to("cpu").numpy(), VALUES),
+    "cast on the host": (lambda x: x.cpu().to(torch.float64).numpy(), VALUES),
+    "computed on the host": (lambda x: x.cpu().topk(1)[0].numpy(), [[2.0], [5.0]]),
+    "by force": (lambda x: x.numpy(force=True), VALUES),
+    "as a list": (lambda x: x.tolist(), VALUES),
+    "made on the host": (lambda x: torch.ones(2).numpy(), [1.0, 1.0]),
+    "made of an array": (lambda x: torch.from_numpy(np.ones(2)).mul(2).numpy(), [2.0, 2.0]),
+    "a generator's state": (lambda x: torch.get_rng_state().numpy()[:0], []),
+}
+
+
+@pytest.mark.parametrize("how", REFUSED)
+def test_a_tensor_on_the_device_is_no_array(x: Any, how: str) -> None:
+    with pytest.raises(TypeError, match=r"^can't convert cuda:0 device type tensor to numpy\. Use Tensor\.cpu\(\)"):
+        REFUSED[how](x)
+
+
+@pytest.mark.parametrize("how", ALLOWED)
+def test_a_tensor_of_the_host_is(x: Any, how: str) -> None:
+    take, expected = ALLOWED[how]
+    assert np.array_equal(np.array(take(x)), np.array(expected))
+
+
+def test_a_module_may_look_at_what_it_made_before_it_was_moved() -> None:
+    with pretence.pretend(FIGURES, poison=True, lenient=True):
+        weight = torch.nn.Linear(2, 3).weight.detach()
+        assert weight.is_cuda and weight.numpy().shape == (3, 2)
+
+
+def test_results_of_the_host_stay_there(x: Any) -> None:
+    host = x.cpu()
+    assert not host.to(torch.float64).is_cuda and not host.topk(1)[0].is_cuda and x.topk(1)[0].is_cuda
+
+
+def test_outside_nothing_is_said_of_an_argument() -> None:
+    made = torch.ones(2)
+    pretence.give(made)
+    assert made.numpy().tolist() == [1.0, 1.0]
