@@ -36,9 +36,14 @@ class Job:
 class Judge:
     def __init__(self, *answers):
         self.answers = list(answers)
-        self.plans = []
+        self.plans, self.prepared = [], []
+
+    def prepare(self, task, cases, plan, timeout_s):
+        assert not self.device._alone and self.device._sharing == 1, "the device is held while inputs are drawn"
+        self.prepared.append(plan)
 
     def time(self, task, cases, runner, plan, timeout_s):
+        assert self.prepared[-1] == plan
         assert runner.device._alone, "the device is not held alone"
         self.plans.append(plan)
         answer = self.answers.pop(0)
@@ -52,7 +57,7 @@ def execution(*answers):
     runner = SimpleNamespace(device=device, kill=lambda: killed.append(True))
     killed: list[bool] = []
     made = SimpleNamespace(runner=runner, device=device, judge=Judge(*answers), task=SimpleNamespace(cases=[1]))
-    made.killed = killed
+    made.killed, made.judge.device = killed, device
     return made
 
 

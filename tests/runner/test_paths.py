@@ -73,7 +73,9 @@ def test_a_private_environment_leads_every_toolchain_into_the_private_folder(tmp
         (tmp_path / name).mkdir()
     work, cache = str(tmp_path / "work"), str(tmp_path / "cache")
     for given, triton in (("", f"{work}/cache/triton"), (cache, f"{cache}/triton")):
-        done = subprocess.run([sys.executable, "-c", text, work, given, core], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", text, work, given, core], capture_output=True, text=True, check=True
+        )
         assert done.stdout.split("\n")[:4] == [f"{work}/tmp", work, work, triton]
 
 

@@ -227,7 +227,7 @@ def test_a_plain_user_gets_walls_too(plain, tools, tmp_path, without):
     named = set(runner.ready["sandbox"])
     assert {"no_new_privs", "landlock", "capabilities", "seccomp", "rlimits"} <= named
     assert "uid" not in named
-    assert os.stat(f"/proc/{runner.pid}/environ").st_uid == 0, "its keeper is closed to other processes of the same user"
+    assert os.stat(f"/proc/{runner.pid}/environ").st_uid == 0, "its keeper is closed to others of its user"
     if not without:
         assert {"user_namespace", "pid_namespace", "private_root", "disk_quota"} <= named
     reply = runner.run("import torch._dynamo, subprocess\ndef candidate(x):\n    return x\n")
