@@ -32,8 +32,8 @@ def test_records_come_in_order_with_their_kinds_names_and_streams(library: Libra
         assert records == []
     assert records == [
         Activity("kernel", "softmax", 1100, 1150, 13),
-        Activity("copy", "copy", 1250, 1270, 0, 4096),
-        Activity("fill", "fill", 1475, 1505, 0, 99),
+        Activity("copy", "copy", 1250, 1270, 7, 4096),
+        Activity("fill", "fill", 1475, 1505, 7, 99),
         Activity("kernel", "tail", 1605, 1645, 7),
     ]
     assert library.enabled == set() and recorder._buffers == {} and set(library.sizes) == {1 << 20}

@@ -225,9 +225,11 @@ def follow_with_parameter(artifact: Artifact, inputs: Inputs) -> Seen:
         return follow(artifact, inputs)
 
 
+@pytest.mark.parametrize("stream, found", [(9, {"left"}), (7, set())])
 def test_a_kernel_that_goes_on_when_the_callers_stream_has_ended(
-    device: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    device: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stream: int, found: set[str]
 ) -> None:
+    """In another stream that is; what ends last in the caller's own has been waited for, whatever clocks say."""
     from kengine.device import streams, trace
 
     inputs = make_inputs(X)
@@ -236,18 +238,31 @@ def test_a_kernel_that_goes_on_when_the_callers_stream_has_ended(
     monkeypatch.setattr(streams, "note", noted.append)
     follow(artifact, inputs)
     # The device is waited for after the caller's stream, and does something meanwhile.
-    waits = iter([None, None, None, None])
     monkeypatch.setattr(streams, "wait", lambda: None)
     synchronize = trace._synchronize
 
     def late() -> None:
-        if next(waits, 1):
-            library.run(KERNEL, 2 * trace.SLACK_NS, "left")
+        if trace._current is not None and trace._current.ended is not None:
+            library.run(KERNEL, 50_000, "left", stream)
         synchronize()
 
     monkeypatch.setattr(trace, "_synchronize", late)
     follow(artifact, inputs)
-    assert noted == [set(), {"left"}]
+    assert noted == [set(), found]
+
+
+def test_a_kernel_of_another_stream_that_was_waited_for_is_not_late(
+    device: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kengine.device import streams
+
+    inputs = make_inputs(X)
+    artifact = build(TEXT, tmp_path, inputs)
+    noted: list[set[str]] = []
+    monkeypatch.setattr(streams, "note", noted.append)
+    monkeypatch.setattr(streams, "wait", lambda: library.run(KERNEL, 50_000, "joined", 9))
+    follow(artifact, inputs)
+    assert noted == [set()]
 
 
 def test_calls_in_a_row_are_compared_as_well(device: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -306,3 +306,32 @@ def test_every_element_of_a_large_matmul_summed_in_sequence_is_accepted(seed):
     for i in range(512):
         total = (total + np.outer(a[:, i].astype(np.float64), b[i])).astype(np.float32)
     assert ratio(total, exact, allowed) < 0.9
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.5, 1.0, 3.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_two_large_logits_that_nearly_tie_condemn_no_honest_softmax(seed, gap):
+    draw = np.random.default_rng(seed)
+    x = (draw.standard_normal((4, 64)) * 2.0**17).astype(np.float32)
+    top = int(x[0].argmax())
+    x[0, (top + 5) % 64] = x[0, top] - np.float32(gap)
+
+    def softmax(v):
+        e = np.exp(v - v.max(-1, keepdims=True))
+        return e / e.sum(-1, keepdims=True)
+
+    exact, step = softmax(x.astype(np.float64)), 2.0**-22
+    runs = [
+        [softmax(x * (1 + step * draw.choice([-1, 1], x.shape) * draw.uniform(0.6, 1.4, x.shape)))] for _ in range(3)
+    ]
+    sens = sensitivities([exact], runs, step, np)[0]
+    allowed = allowed_error(exact, softmax(x).astype(np.float64), sens, "float32", Tolerance(), 64, np)
+    most = x.max(-1, keepdims=True)
+    through = np.exp(x - (most + np.log(np.exp(x - most).sum(-1, keepdims=True))))
+    twos = x * np.float32(np.log2(np.e))
+    twos = np.exp2(twos - twos.max(-1, keepdims=True))
+    for honest in (through, twos / twos.sum(-1, keepdims=True)):
+        assert (np.abs(honest - exact) <= allowed).all()
+    off = exact.copy()
+    off[3, -1] += 1e-3
+    assert (np.abs(softmax(x.clip(-10, 10)) - exact) > allowed).any() and (np.abs(off - exact) > allowed).any()

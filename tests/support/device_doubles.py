@@ -53,6 +53,7 @@ class Library:
             struct.pack_into("=Q", record, 104, ctypes.addressof(self.names[-1]))
         else:
             struct.pack_into("=Q", record, 8, nbytes)
+            struct.pack_into("=I", record, 40, stream)
         self.waiting.append(bytes(record))
 
     def cuptiActivityRegisterCallbacks(self, request: Any, complete: Any) -> int:

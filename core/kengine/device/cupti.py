@@ -126,7 +126,7 @@ def _read(address: int) -> Activity | None:
         return None
     nbytes, begin, end = _FIELDS.unpack(ctypes.string_at(address + 8, 24))
     if kind != "kernel":
-        return Activity(kind, kind, begin, end, 0, nbytes)
+        return Activity(kind, kind, begin, end, ctypes.c_uint32.from_address(address + 40).value, nbytes)
     stream = ctypes.c_uint32.from_address(address + 48).value
     name = ctypes.c_char_p.from_address(address + 104).value or b""
     return Activity(kind, name.decode(errors="replace"), begin, end, stream)

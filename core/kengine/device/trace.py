@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
@@ -13,44 +12,36 @@ from kengine.device.cupti import Activity, Cupti, CuptiError
 from kengine.device.marks import Marks
 from kengine.runner import watch
 
-SLACK_NS = 100_000
-"""By how much the clocks of host and device may still differ once they have been set by each other."""
-
-
 class _Trace:
-    """The trace under way, with a mark in it before and after each thing that is not the candidate's.
-
-    The first mark is for the clocks: it ran between two moments of the host.
-    """
+    """The trace under way, with a mark in it before and after each thing that is not the candidate's, and two in the
+    caller's stream: at the beginning, and when that stream has ended."""
 
     def __init__(self, cupti: Cupti) -> None:
         self.cupti = cupti
         self.marks = Marks()
-        self.ended = sys.maxsize
+        self.ended: int | None = None
         self.hidden: list[tuple[int, int]] = []
         self.hiding = False
-        self._between = (0, 0)
 
     def begin(self) -> None:
-        """Leave the mark by which the clocks are set."""
+        """Leave the mark that tells which stream is the caller's."""
         _synchronize()
-        before = self.cupti.now_ns()
         self.marks()
-        _synchronize()
-        self._between = before, self.cupti.now_ns()
 
     def end(self) -> None:
-        """The caller's stream has ended: note when, by the host's clock."""
-        self.ended = self.cupti.now_ns()
+        """The caller's stream has ended: leave a mark in it, beside which nothing of the candidate's may run."""
+        with suppress(CuptiError):
+            self.marks()
+            self.ended = len(self.marks) - 1
 
     def kernels(self, records: Sequence[Activity]) -> tuple[list[Activity], list[Activity]]:
-        """The candidate's kernels, and those of them that the caller's stream did not wait for.
+        """The candidate's kernels, and those of them in other streams that the caller's did not wait for, all by the
+        device's clock.
 
         Raises CuptiError when the marks are not all there.
         """
-        marks = [mark.begin_ns for mark in self.marks.find(records)]
-        ahead = marks[0] - sum(self._between) // 2
-        opened, closed = [marks[first] for first, _ in self.hidden], [marks[last] for _, last in self.hidden]
+        marks = self.marks.find(records)
+        opened, closed = [marks[first].begin_ns for first, _ in self.hidden], [marks[n].begin_ns for _, n in self.hidden]
 
         def hides(record: Activity) -> bool:
             # By both ends: what another stream begins while a mark is left is not between two of them.
@@ -58,7 +49,10 @@ class _Trace:
             return at >= 0 and record.end_ns <= closed[at]
 
         seen = [record for record in records if record.kind == "kernel" and not hides(record)]
-        return seen, [record for record in seen if record.end_ns > self.ended + ahead + SLACK_NS]
+        if self.ended is None:
+            return seen, []
+        home, ended = marks[0].stream, marks[self.ended].begin_ns
+        return seen, [record for record in seen if record.stream != home and record.end_ns > ended]
 
 
 _current: _Trace | None = None

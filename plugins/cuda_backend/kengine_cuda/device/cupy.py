@@ -27,8 +27,8 @@ _ERROR = re.compile(r"(?P<file>[^\s(]+)\((?P<line>\d+)\): (?:catastrophic )?erro
 
 
 def install() -> bool:
-    """Replace CuPy's kernel classes by watched ones, for good; False without CuPy. It is done before what stands there
-    is noted, so that it is not taken for a candidate's doing."""
+    """Replace CuPy's kernel classes and operators by watched ones, for good; False without CuPy. It is done before what
+    stands there is noted, so that it is not taken for a candidate's doing."""
     if importlib.util.find_spec("cupy") is None:
         return False
     import cupy
@@ -38,6 +38,7 @@ def install() -> bool:
             setattr(cupy, kind, type(kind, (_Watched,), {"_real": getattr(cupy, kind)}))
         for stream in (cupy.cuda.Stream, cupy.cuda.ExternalStream):
             stream.begin_capture = _refuse_capture
+        operators.install()
     return True
 
 

@@ -56,7 +56,6 @@ class Device:
     def begin(self, inputs: Iterable[Any]) -> None:
         """A new call of the candidate begins: where it is followed, the device is traced until it ends."""
         self._call.close()
-        self._call.enter_context(operators.following())
         self._call.enter_context(tracing())
 
     def build(self, unit: Unit) -> DeviceModule:

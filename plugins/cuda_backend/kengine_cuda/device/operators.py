@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 from kengine.native.cupy.functions import FUNCTIONS
@@ -28,27 +27,19 @@ _NAMES = {
 }  # fmt: skip
 
 
-@contextmanager
-def following() -> Iterator[None]:
-    """Inside the block, where a call is followed, note what CuPy's functions and its arrays' operators do."""
-    cupy = sys.modules.get("cupy")
-    if not watch.active() or cupy is None:
-        yield
-        return
+def install() -> None:
+    """Have CuPy's functions and its arrays' operators tell, in followed calls, what they do. For good, and before there
+    is a candidate: one that keeps a function of its import is told of as well."""
+    cupy = sys.modules["cupy"]
     dunder = [f"__{side}{name}__" for name in _BINARY for side in ("", "r", "i")]
     wanted = [(cupy, name) for name in FUNCTIONS]
     wanted += [(cupy.ndarray, name) for name in (*_METHODS, *dunder, *_COMPARISONS)]
-    own = [(place, name, vars(place).get(name)) for place, name in wanted if callable(getattr(place, name, None))]
-    for place, name, _ in own:
-        setattr(place, name, _noted(_plain(name), getattr(place, name), name in ("__setitem__", "fill", "sort")))
-    try:
-        yield
-    finally:
-        for place, name, before in own:
-            if before is None:
-                delattr(place, name)
-            else:
-                setattr(place, name, before)
+    for place, name in wanted:
+        inner = getattr(place, name, None)
+        if callable(inner) and not hasattr(inner, _MARK):
+            noted = _noted(_plain(name), inner, name in ("__setitem__", "fill", "sort"))
+            setattr(noted, _MARK, True)
+            setattr(place, name, noted)
 
 
 def places(value: Any, depth: int = 0) -> list[tuple[int, int]]:
@@ -70,6 +61,7 @@ def memory(values: Any) -> list[Any]:
     return [*tensors, *blocks, *places([value for value in values if type(value) is not tuple])]
 
 
+_MARK = "_kengine_noted"
 _inside = False
 
 
