@@ -155,8 +155,9 @@ def device_engine():
 
 @pytest.fixture(scope="module")
 def strict_engine():
-    """With a bar of 1: as fast as the reference run eagerly."""
-    with on_device(Plan(device_only=True, min_speedup=1.0)) as engine:
+    """With a bar of 3 times the reference run eagerly, which passes over its rows some ten times: tiles of 16 elements
+    reach 2.1 times on an H200."""
+    with on_device(Plan(device_only=True, min_speedup=3.0)) as engine:
         yield engine
 
 

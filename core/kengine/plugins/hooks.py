@@ -147,6 +147,8 @@ class Hooks:
     ) -> Timing | None:
         """Time `plan.calls` calls, rotating over `inputs`; durations in nanoseconds of device time.
 
+        A timing that could not be measured by `plan.method` has no samples and says why in `failed`.
+
         Runs in: runner, with the device held alone. Stops at the first result; exclusive; optional for backends
         whose targets never have the capability `time`.
         """
