@@ -111,9 +111,10 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
-def run(command: Sequence[str], directory: Path, seconds: float = COMPILE_SECONDS) -> str:
-    """Run a compiler command; its messages. CompileError with them when it fails or computes longer than `seconds`,
-    InfraError when it has not finished because the machine gave it too little processor time."""
+def run(command: Sequence[str], directory: Path, seconds: float | None = None) -> str:
+    """Run a compiler command; its messages. CompileError with them when it fails or computes longer than `seconds`
+    (COMPILE_SECONDS), InfraError when it has not finished because the machine gave it too little processor time."""
+    seconds = COMPILE_SECONDS if seconds is None else seconds
     environment = {k: v for k, v in os.environ.items() if k not in ("CPATH", "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX")}
     environment["LC_ALL"] = "C"
     with subprocess.Popen(
