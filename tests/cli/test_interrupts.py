@@ -69,11 +69,14 @@ SIGNALS = pytest.mark.parametrize(
 )
 
 
-def run(clean_environment, text, **options):
+def run(clean_environment, text, before=signal.SIG_DFL, **options):
+    """Exit code and stderr of a program. before: how SIGINT is handled when it starts; in the background of a shell,
+    where these tests may run, it is ignored."""
     begun = time.monotonic()
     done = subprocess.run(
-        [sys.executable, "-c", text], capture_output=True, text=True, env=clean_environment(), timeout=60, **options
-    )
+        [sys.executable, "-c", text], capture_output=True, text=True, env=clean_environment(), timeout=60,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, before), **options,
+    )  # fmt: skip
     assert time.monotonic() - begun < 25, "it went on as if nothing had been"
     return done.returncode, done.stderr
 
@@ -110,8 +113,8 @@ def test_an_interrupt_stays_ignored_where_the_caller_ignores_it(clean_environmen
         "def work():\n    os.kill(os.getpid(), signal.SIGINT)\n    return 3\n"
         "sys.exit(interrupts.conclude(work))\n"
     )
-    ignoring = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)}
-    assert run(clean_environment, text, **ignoring) == (3, "")
+    assert run(clean_environment, text, before=signal.SIG_IGN) == (3, "")
+    assert run(clean_environment, text) == (130, "kengine: interrupted\n")
 
 
 def test_after_the_work_is_done_a_signal_ends_the_process_at_once(clean_environment) -> None:

@@ -171,6 +171,7 @@ def test_an_interrupt_keeps_what_is_finished_and_leaves_no_process(
     process = subprocess.Popen(
         [*COMMAND, "verify", "--backend", "toy", "--json", "--jobs", "2", "add.py", "slow.py"],
         cwd=tmp_path, env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored in the background of a shell
     )  # fmt: skip
     assert process.stdout is not None
     first = process.stdout.readline()

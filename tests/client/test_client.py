@@ -155,6 +155,7 @@ def test_settings():
     assert pickle.loads(pickle.dumps(settings)) == settings and hash(settings) and "secret" not in repr(settings)
     for wrong, said in [
         ({"deadline_s": 0}, "deadline_s: want seconds above 0, got 0"),
+        ({"patience_s": True}, "patience_s: want seconds above 0, got True"),
         ({"deadline_s": float("nan")}, "deadline_s"),
         ({"broken_task": "skip"}, "allowed: 'raise', 'mask'"),
         ({"url": "127.0.0.1:8471"}, "want the address of a kengine server such as http://"),
@@ -218,3 +219,113 @@ def test_after_a_fork_the_child_has_its_own(tmp_path):
     assert os.waitpid(pid, 0)[1] == 0
     assert client.judge([item(GOOD)])[0].passed
     close_shared()
+
+
+def test_closing_in_a_forked_child_leaves_the_parents_alone():
+    import signal
+
+    transport, client = scripted()
+    assert client.judge([item(GOOD)])[0].passed
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(20)  # nothing of the parent's answers here: to wait for it would be for ever
+        client.close()
+        os._exit(transport.closed)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert client.judge([item("# more\n")])[0].passed and transport.closed == 0
+    client.close()
+    assert transport.closed == 1
+
+
+def test_who_gives_up_takes_nothing_from_those_who_wait_for_the_same():
+    transport, client = scripted(lambda r: 0.3)
+
+    async def main():
+        first, second = (asyncio.ensure_future(client.judge_async([item(GOOD)])) for _ in range(2))
+        await asyncio.sleep(0.1)
+        first.cancel()
+        return await second
+
+    with client:
+        assert asyncio.run(main())[0].passed and len(transport.requests) == 1
+
+
+def test_a_server_that_restarts_is_waited_for_and_costs_no_attempt():
+    answers = ["Draining", "Draining"]
+    transport, client = scripted(lambda r: error(r, answers.pop()) if answers else None, retries=0)
+    with client:
+        assert client.judge([item(GOOD)])[0].passed
+    assert len(transport.requests) == 3 and len({r.id for r in transport.requests}) == 1
+
+
+def test_an_item_without_time_for_another_attempt_is_lost_with_the_real_reason():
+    transport, client = scripted(lambda r: error(r, "WorkerLost", "gone"), retries=100)
+    with client, pytest.warns(KengineWarning, match="gone"):
+        (lost,) = client.judge([item(GOOD)], deadline_s=0.04)
+    assert type(lost) is WorkerLost and len(transport.requests) == 1
+
+
+def test_of_several_errors_the_first_is_raised_and_no_other_is_reported_as_lost(caplog):
+    import gc
+
+    _, client = scripted(lambda r: error(r, "UsageError", r.candidate.main.text.strip()))
+    with client, pytest.raises(UsageError, match="# 0"):
+        client.judge([item(f"# {n}\n") for n in range(3)])
+    gc.collect()
+    assert [record.getMessage() for record in caplog.records if record.name == "asyncio"] == []
+
+
+class TestInThisProcess:
+    """The transport over a desk of this process."""
+
+    @pytest.fixture
+    def local(self):
+        from itertools import count
+
+        from kengine.client.local import Local
+        from served import StubEngine, desk_of
+
+        engine, made = StubEngine(), Local.__new__(Local)
+        made._desk, made._numbers = desk_of(engine, keep=0), count()
+        made.engine = engine
+        yield made
+        engine.gate.set()
+        made._desk.close()
+
+    def test_an_item_whose_caller_has_gone_is_taken_back(self, local):
+        from served import request
+
+        local.engine.gate.clear()
+
+        async def main():
+            first, second = (asyncio.ensure_future(local.judge(request(n, f"# {n}\n"))) for n in range(2))
+            while local._desk.load() != (1, 1):
+                await asyncio.sleep(0.005)
+            second.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await second
+            assert local._desk.load() == (0, 1)
+            local.engine.gate.set()
+            return await first
+
+        assert asyncio.run(main()).verdict.candidate.main.text == "# 0\n" and len(local.engine.seen) == 1
+
+    def test_an_id_that_is_sent_again_is_another_attempt(self, local):
+        from served import request
+
+        async def main():
+            return await asyncio.gather(*(local.judge(request("same", text)) for text in ("# a\n", "# b\n", "# b\n")))
+
+        assert [a.verdict.candidate.main.text for a in asyncio.run(main())] == ["# a\n", "# b\n", "# b\n"]
+        assert len(local.engine.seen) == 3
+
+    def test_its_processes_are_there_before_the_first_item(self):
+        from kengine.client.local import Local
+
+        local = Local(Settings(target="toy:cpu", workers=1, deadline_s=20.0))
+        try:
+            (engine,) = local._desk.engines.values()
+            assert any(engine.processes().values())
+            assert engine.plan.launch_timeout_s <= 10.0 and engine.plan.compile_timeout_s <= 10.0
+        finally:
+            asyncio.run(local.close())

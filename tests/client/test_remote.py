@@ -204,3 +204,85 @@ def test_a_connection_that_breaks_does_not_have_it_judged_twice(monkeypatch):
     with running(desk_of(engine)) as url, Client(Settings(url=url)) as client:
         assert client.judge([item(GOOD)])[0].passed
     assert broken and len(engine.seen) == 1
+
+
+def test_what_waits_is_sent_with_the_time_that_is_left(monkeypatch):
+    import asyncio
+
+    from served import request
+
+    now = [100.0]
+    monkeypatch.setattr(remote_module.time, "monotonic", lambda: now[0])
+
+    async def main():
+        waits = [remote_module.Waiting(request("a", deadline_s=each)) for each in (8.0, None)]
+        found = []
+        for now[0] in (103.0, 120.0):
+            found.append([waiting.as_sent().deadline_s for waiting in waits])
+        return found
+
+    assert asyncio.run(main()) == [[5.0, None], [0.01, None]]
+
+
+def test_a_server_of_this_machine_is_not_looked_for_behind_a_proxy(monkeypatch):
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{free_port()}")
+    with running(desk_of(StubEngine())) as url, Client(Settings(url=url)) as client:
+        assert client.judge([item(GOOD)])[0].passed
+
+
+@pytest.mark.parametrize(
+    ("code", "body", "result"),
+    [
+        (429, b'{"message": "full", "retry_after_s": 2.5}', 2.5),
+        (503, b'{"message": "draining"}', None),
+        (503, b"<html>bad gateway</html>", None),
+        (500, b"", None),
+        (401, b'{"message": "no token"}', "http://x: no token; set KENGINE_TOKEN to the token"),
+        (404, b"<html>nothing</html>", r"http://x refused the request \(404\): <html>nothing"),
+        (409, b'{"message": "another version"}', r"http://x refused the request \(409\): another version"),
+    ],
+)
+def test_what_a_refusal_means(code, body, result):
+    if not isinstance(result, str):
+        assert remote_module._understand(code, body, "http://x") == result
+        return
+    with pytest.raises(UsageError, match=result):
+        remote_module._understand(code, body, "http://x")
+
+
+def test_a_client_that_was_not_greeted_leaves_no_connection(monkeypatch):
+    closed = []
+
+    async def refuse(self):
+        raise UsageError("another version")
+
+    inner = remote_module.Remote.close
+
+    async def close(self):
+        closed.append(self)
+        await inner(self)
+
+    monkeypatch.setattr(remote_module.Remote, "greet", refuse)
+    monkeypatch.setattr(remote_module.Remote, "close", close)
+    with Client(Settings(url="http://127.0.0.1:1")) as client:
+        for n in (1, 2):
+            with pytest.raises(UsageError, match="another version"):
+                client.judge([item(GOOD)])
+            assert len(closed) == n
+
+
+def test_an_answer_that_comes_twice_is_taken_once(monkeypatch):
+    read = app_module._lines
+
+    async def lines(jobs):
+        async for line in read(jobs):
+            yield line
+            yield line
+
+    monkeypatch.setattr(app_module, "_lines", lines)
+    with running(desk_of(StubEngine())) as url, Client(Settings(url=url)) as client:
+        judged = client.judge([item(f"# {n}\n") for n in range(4)])
+    assert [j.candidate.main.text for j in judged] == [f"# {n}\n" for n in range(4)]

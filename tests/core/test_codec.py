@@ -252,3 +252,9 @@ def test_statuses_are_members(verdict):
 def test_a_verdict_is_written_in_200_microseconds(verdict):
     best = min(timeit.repeat(lambda: codec.dumps(verdict), number=50, repeat=20)) / 50
     assert best < 200e-6, f"{best * 1e6:.0f} us"
+
+
+def test_bytes_that_are_no_text_are_refused_and_not_mended():
+    assert codec.loads(b'{"schema":"kengine.source_file/1","path":"a\xc3\xa9","text":""}', SourceFile).path == "a\u00e9"
+    with pytest.raises(CodecError, match="SourceFile: not JSON text: 'utf-8' codec can't decode byte 0xff"):
+        codec.loads(b'{"schema":"kengine.source_file/1","path":"a\xff","text":""}', SourceFile)

@@ -116,3 +116,49 @@ def zombie(process: int) -> bool:
             return file.read().rpartition(")")[2].split()[0] == "Z"
     except OSError:
         return True
+
+
+class Odd(Exception):
+    """Says something else when it has been sent."""
+
+    def __init__(self, what: object) -> None:
+        super().__init__(f"got {what}")
+
+
+def test_an_exception_that_says_something_else_after_it_was_sent_is_told_as_it_was() -> None:
+    def work(k: int, of: int):
+        yield k
+        raise Odd(3)
+
+    with pytest.raises(InfraError, match=r"a process of the curation failed: Odd: got 3$"):
+        list(crew.spread(work, 1))
+
+
+def test_a_message_that_was_cut_is_the_end() -> None:
+    import io
+    from queue import Queue
+
+    for tail in (b"", b"\0" * 5, (10).to_bytes(8, "big") + b"12345"):
+        queue: Queue[bytes] = Queue()
+        crew._pump(io.BytesIO((3).to_bytes(8, "big") + b"one" + tail), queue, threading.Event())
+        assert [queue.get_nowait() for _ in range(queue.qsize())] == [b"one", b""]
+
+
+def test_who_takes_results_slowly_has_few_of_them_waiting(tmp_path) -> None:
+    made = tmp_path / "made"
+
+    def work(k: int, of: int):
+        for _ in range(60):
+            with made.open("a") as file:
+                file.write("x")
+            yield bytes(1 << 21)
+
+    results = crew.spread(work, 1)
+    next(results)
+    time.sleep(1.0)
+    assert len(made.read_text()) <= 2 * crew.AHEAD
+    results.close()
+
+
+def test_a_ctrl_c_is_the_affair_of_the_process_that_waits() -> None:
+    assert list(crew.spread(lambda k, of: iter([signal.getsignal(signal.SIGINT) is signal.SIG_IGN]), 1)) == [True]

@@ -322,3 +322,34 @@ def test_a_stage_over_all_samples_that_died_while_it_was_written_begins_anew(fol
     assert exported(folder) == uids and losses(result) == lost
     listed = [json.loads(line) for line in (folder / "curated/corpus/losses.jsonl").read_text().splitlines()]
     assert Counter(row["reason"] for row in listed) == lost
+
+
+def test_a_run_at_work_loses_nothing_to_another_that_would_begin_afresh(folder) -> None:
+    run(folder)
+    store = Store(folder / "curated")
+    try:
+        with pytest.raises(UsageError, match="another run is at work"):
+            run(folder, fresh=True)
+        assert store.path.exists() and store.funnel()["load"].entered == ROWS + 1
+    finally:
+        store.close()
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_every_stage_is_closed_and_the_collector_left_as_it_was(folder, monkeypatch, dies) -> None:
+    import gc
+    from dataclasses import replace
+
+    closed, inner, before = [], pipeline.build, gc.get_threshold()
+
+    def build(*given):
+        return [replace(s, close=lambda s=s: (closed.append(s.name), s.close())) for s in inner(*given)]
+
+    monkeypatch.setattr(pipeline, "build", build)
+    if dies:
+        curate_stages.CRASH_AT["count"] = 20
+        with pytest.raises(curate_stages.Crash):
+            run(folder)
+    else:
+        run(folder)
+    assert closed == ["load", "parse", "fork", "turn", "export"] and gc.get_threshold() == before

@@ -146,7 +146,11 @@ def test_a_zygote_knows_nothing_of_its_callers_surroundings(zygote, monkeypatch,
 
 
 def test_only_the_process_that_forked_them_is_asked_about_children(zygote):
-    zygote.start()
+    handled = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background of a shell
+    try:
+        zygote.start()
+    finally:
+        signal.signal(signal.SIGINT, handled)
     first = zygote.generation
     assert zygote.ask_running(first, {"op": "ping"})["ok"]
     os.kill(zygote.pid, signal.SIGINT)

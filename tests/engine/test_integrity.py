@@ -41,11 +41,9 @@ def copy(program, x, out):
 CHEATS = {
     "answer by shape": (candidate(CACHE.format(key="x.shape"), top=COPY), "wrong_result", ""),
     "answer by address": (candidate(CACHE.format(key="x.ctypes.data"), top=COPY), "wrong_result", ""),
-    "answer by first element": (
-        candidate(CACHE.format(key="float(x[0]), float(x[-1])"), top=COPY), "wrong_result", "near contents"),
-    "answer by sum": (
-        candidate(CACHE.format(key="round(float(x.sum()), 3), float(x[0])"), top=COPY),
-        "wrong_result", "near contents"),
+    "answer by first element": (candidate(CACHE.format(key="float(x[0]), float(x[-1])"), top=COPY), None, ""),
+    # By near contents, or by provenance where the call that is followed comes first.
+    "answer by sum": (candidate(CACHE.format(key="round(float(x.sum()), 3), float(x[0])"), top=COPY), None, ""),
     "one buffer for every answer": (
         candidate("o = seen.setdefault(x.shape, np.empty_like(x))\nadd[-(-len(x) // 64)](x, y, o)\nreturn o", top=COPY),
         "wrong_result", "held outputs"),

@@ -34,9 +34,12 @@ def candidate(x):
 """
 
 
-@pytest.fixture(params=["full", "no_namespaces"])
+MODES = {"full": (), "no_namespaces": NAMESPACES, "same_user": (*NAMESPACES, "landlock", "uid")}
+
+
+@pytest.fixture(params=MODES)
 def seen(request, runners):
-    runner = runners(LIMITS, without=NAMESPACES if request.param == "no_namespaces" else ())
+    runner = runners(LIMITS, without=MODES[request.param])
     reply = runner.run(LOOK)
     assert reply["ok"], reply
     return set(runner.ready["sandbox"]), json.loads(reply["outputs"][0]["v"]), runner
@@ -53,7 +56,10 @@ def test_what_is_named_is_in_force(seen):
     if "capabilities" in named:
         assert {int(status[key][0], 16) for key in ("CapEff", "CapPrm", "CapInh", "CapAmb")} == {0}
         assert not root or int(status["CapBnd"][0], 16) == 0
-    elif root and "uid" in named:  # the right to read, where the interpreter lies in a closed folder
+    else:
+        assert "uid" in named, "user 0 without a user of its own has no rights at all"
+    # Where the interpreter lies in a closed folder one right stays: to read.
+    if root and "uid" in named and "capabilities" not in named:
         assert {int(status[key][0], 16) for key in ("CapEff", "CapPrm", "CapBnd")} == {1 << 2}
     if "uid" in named:
         assert len(set(status["Uid"])) == 1 and int(status["Uid"][0]) >= identity.FIRST
@@ -148,3 +154,30 @@ def test_a_keeper_whose_zygote_has_gone_already_starts_no_candidate(tmp_path, al
     for fd in (channel, output, *([read] if alive else [])):
         os.close(fd)
     assert mark.exists() == alive
+
+
+def test_rights_that_cannot_be_given_up_are_not_said_to_be_gone(monkeypatch):
+    from kengine.runner.sandbox import capabilities
+
+    def refuse(*_):
+        raise PermissionError
+
+    monkeypatch.setattr(capabilities.syscalls, "prctl", refuse)
+    monkeypatch.setattr(capabilities.syscalls, "call", refuse)
+    for held in (0, 5):
+        monkeypatch.setattr(capabilities, "held", lambda held=held: held)
+        assert capabilities.drop() is (held == 0) and not capabilities.keep_reading()
+
+
+def test_another_user_takes_nothing_of_the_old_one_along(monkeypatch):
+    done = []
+    for name in ("setgroups", "setresgid", "setresuid"):
+        monkeypatch.setattr(identity.os, name, lambda *given, name=name: done.append((name, *given)))
+    assert identity.take(77, [5])
+    assert done == [("setgroups", [5]), ("setresgid", 77, 77, 77), ("setresuid", 77, 77, 77)], "the user comes last"
+
+    def refuse(*_):
+        raise PermissionError
+
+    monkeypatch.setattr(identity.os, "setresuid", refuse)
+    assert not identity.take(77, [])

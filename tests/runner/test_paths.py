@@ -99,7 +99,7 @@ def test_namespaces_that_go_one_by_one_are_taken_where_they_do_not_go_together(m
     if pid == 0:
         os.write(write, " ".join(made).encode())
         os._exit(0)
+    os.close(write)
     os.waitpid(pid, 0)
     assert made == () and os.read(read, 200) == b"mount_namespace ipc_namespace" and left == []
     os.close(read)
-    os.close(write)

@@ -309,3 +309,21 @@ def test_the_desk_is_closed_with_the_application():
 
     asyncio.run(live())
     assert engine.closed
+
+
+def test_only_what_was_judged_counts_as_judging():
+    metrics, engine = Metrics(), StubEngine()
+    engine.gate.clear()
+    desk = desk_of(engine, observe=metrics.observe)
+    desk.submit([request(0)])
+    while desk.load() != (0, 1):
+        pass
+    desk.submit([request(1)])
+    assert desk.cancel("1")
+    text = metrics.text(desk).decode()
+    assert "kengine_queue_seconds_count 1.0" in text and "kengine_judging_seconds_count 0.0" in text
+    assert 'kengine_errors_total{error="Cancelled"} 1.0' in text and "kengine_running 1.0" in text
+    engine.gate.set()
+    desk.find("0").future.result(5)
+    desk.close()
+    assert "kengine_judging_seconds_count 1.0" in metrics.text(desk).decode()
