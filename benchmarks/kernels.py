@@ -105,6 +105,7 @@ def task(name: str, rows: int, columns: int) -> str:
         shapes = ", ".join(["torch.randn(rows, columns, generator=g, device=device)"] * count) + ("," if count == 1 else "")
     return f'''# /// kengine
 # name = "{name}"
+# extra_values = false
 # [[cases]]
 # rows = {rows}
 # columns = {columns}

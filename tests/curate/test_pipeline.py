@@ -341,15 +341,19 @@ def test_every_stage_is_closed_and_the_collector_left_as_it_was(folder, monkeypa
     from dataclasses import replace
 
     closed, inner, before = [], pipeline.build, gc.get_threshold()
+    gc.set_threshold(613, 7, 5)
 
     def build(*given):
         return [replace(s, close=lambda s=s: (closed.append(s.name), s.close())) for s in inner(*given)]
 
     monkeypatch.setattr(pipeline, "build", build)
-    if dies:
-        curate_stages.CRASH_AT["count"] = 20
-        with pytest.raises(curate_stages.Crash):
+    try:
+        if dies:
+            curate_stages.CRASH_AT["count"] = 20
+            with pytest.raises(curate_stages.Crash):
+                run(folder)
+        else:
             run(folder)
-    else:
-        run(folder)
-    assert closed == ["load", "parse", "fork", "turn", "export"] and gc.get_threshold() == before
+        assert closed == ["load", "parse", "fork", "turn", "export"] and gc.get_threshold() == (613, 7, 5)
+    finally:
+        gc.set_threshold(*before)

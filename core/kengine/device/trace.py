@@ -12,6 +12,7 @@ from kengine.device.cupti import Activity, Cupti, CuptiError
 from kengine.device.marks import Marks
 from kengine.runner import watch
 
+
 class _Trace:
     """The trace under way, with a mark in it before and after each thing that is not the candidate's, and two in the
     caller's stream: at the beginning, and when that stream has ended."""
@@ -41,7 +42,8 @@ class _Trace:
         Raises CuptiError when the marks are not all there.
         """
         marks = self.marks.find(records)
-        opened, closed = [marks[first].begin_ns for first, _ in self.hidden], [marks[n].begin_ns for _, n in self.hidden]
+        opened = [marks[first].begin_ns for first, _ in self.hidden]
+        closed = [marks[last].begin_ns for _, last in self.hidden]
 
         def hides(record: Activity) -> bool:
             # By both ends: what another stream begins while a mark is left is not between two of them.
