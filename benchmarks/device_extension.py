@@ -16,7 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import arguments
-from kengine import Engine, Item, Plan, tasks
+import device_verdicts
+from kengine import Plan, tasks
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples" / "cuda"
 COUNT, BASE = 64, 16
@@ -51,27 +52,6 @@ def texts(count: int) -> list[tuple[str, str, str]]:
     return made
 
 
-def measure(items: Sequence[Item]) -> float:
-    """Judge all, print what it took, and give verdicts a minute."""
-    workers = len(os.sched_getaffinity(0))
-    with Engine(backend="cuda", compile_for=(), plan=Plan(), workers=workers) as engine:
-        begun = time.perf_counter()
-        engine.warm()
-        print(f"{engine.info.target}, {workers} workers, warm after {time.perf_counter() - begun:.1f} s")
-        begun = time.perf_counter()
-        verdicts = list(engine.verify_many(items))
-        wall = time.perf_counter() - begun
-    bad = [v for v in verdicts if not v.passed]
-    for v in bad[:5]:
-        print("  not passed:", v.candidate.main.path, v.status, v.message)
-    rate = 60 * len(items) / wall
-    print(
-        f"load_inline: {len(items)} verdicts in {wall:.2f} s = {rate:.0f}/min, {len(items) - len(bad)} passed",
-        flush=True,
-    )
-    return rate
-
-
 def measure_stock(made: Sequence[tuple[str, str, str]]) -> float:
     """Candidates a minute of a process each with torch's own `load_inline`, as many side by side as processors."""
     concurrency = len(os.sched_getaffinity(0))
@@ -102,7 +82,7 @@ def measure_stock(made: Sequence[tuple[str, str, str]]) -> float:
 def main() -> None:
     made = texts(COUNT)
     items = [tasks.parse(text, f"{name}_{n}.py", task_text=task) for n, (name, task, text) in enumerate(made)]
-    rate = measure(items)
+    rate = 60 * device_verdicts.measure("load_inline", Plan(), items, backend="cuda")
     print(f"load_inline: {rate / measure_stock(made[:BASE]):.1f} x torch's own in a process each", flush=True)
 
 

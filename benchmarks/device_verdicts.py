@@ -24,10 +24,10 @@ BASE = 48
 ROWS, COLUMNS = 512, 1024
 
 
-def measure(label: str, plan: Plan, items: Sequence[Item]) -> float:
-    """Judge all, print what it took, and give verdicts a second."""
+def measure(label: str, plan: Plan, items: Sequence[Item], backend: str = "triton") -> float:
+    """Judge all on the backend's device, print what it took, and give verdicts a second."""
     workers = len(os.sched_getaffinity(0))
-    with Engine(backend="triton", compile_for=(), plan=plan, workers=workers) as engine:
+    with Engine(backend=backend, compile_for=(), plan=plan, workers=workers) as engine:
         begun = time.perf_counter()
         engine.warm()
         print(f"{label}: {engine.info.target}, {workers} workers, warm after {time.perf_counter() - begun:.1f} s")

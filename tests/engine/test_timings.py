@@ -111,3 +111,16 @@ def test_the_device_is_given_back_between_two_measurements():
     job, made = Job(), execution(LOST, TIMED)
     timings.measure(job, made)
     assert job.stages == ["wait", "time"] * 2 and not made.device._alone
+
+
+def test_a_reference_that_is_too_slow_for_timing_is_the_tasks_fault(monkeypatch):
+    from kengine.engine import judge
+    from kengine.errors import TaskError
+
+    def late(self, op, body, timeout_s, **more):
+        raise TimeoutError(op)
+
+    monkeypatch.setattr(judge.Judge, "call", late)
+    made = judge.Judge(lambda: None, 1.0)
+    with pytest.raises(TaskError, match="were not drawn within 5 s"):
+        made.prepare(SimpleNamespace(id="t", generation=1), [0], {}, 5.0)

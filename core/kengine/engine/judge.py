@@ -130,9 +130,16 @@ class Judge:
         return codec.from_json(answer["comparison"], Comparison), str(answer.get("digest", ""))
 
     def prepare(self, task: OpenTask, cases: Sequence[int], plan: dict[str, Any], timeout_s: float) -> None:
-        """Draw the inputs and answers that timing will need. Raises TimeoutError."""
+        """Draw the inputs and answers that timing will need. Raises TaskError when that does not end in time: the
+        candidate has no part in it."""
         body = {"task_id": task.id, "cases": list(cases), "plan": plan}
-        self.call("prepare", body, timeout_s, generation=task.generation)
+        try:
+            self.call("prepare", body, timeout_s, generation=task.generation)
+        except TimeoutError:
+            raise TaskError(
+                f"the inputs and answers that timing needs were not drawn within {timeout_s:g} s; make the cases "
+                "smaller or raise the plan's time_timeout_s"
+            ) from None
 
     def time(
         self, task: OpenTask, cases: Sequence[int], runner: Runner, plan: dict[str, Any], timeout_s: float
