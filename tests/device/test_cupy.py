@@ -197,3 +197,10 @@ def test_graphs_of_cupys_own_cannot_be_judged(cupy: Any, device: Any) -> None:
         ):
             stream.begin_capture()
         assert caught.value.status == "unsupported"
+
+
+def test_operators_are_watched_before_there_is_a_candidate(cupy: Any) -> None:
+    from kengine_cuda.device import operators
+
+    assert watched.install()
+    assert hasattr(cupy.ndarray.fill, operators._MARK) and issubclass(cupy.RawKernel, watched._Watched)

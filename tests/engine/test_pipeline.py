@@ -183,3 +183,17 @@ def test_a_run_in_which_nothing_was_compared_passes_nobody(bench):
     bench.cases = ()
     with pytest.raises(ContractViolation, match="without a comparison and without a fault"):
         bench.run()
+
+
+def test_a_clock_that_fails_in_one_runner_is_tried_in_a_fresh_one(bench, monkeypatch):
+    failing = iter([True, False])
+
+    def measure(job, execution, last=True):
+        bench.asked.append(f"time, last {last}")
+        return next(failing) and not last
+
+    monkeypatch.setattr(pipeline.timings, "measure", measure)
+    assert bench.run(time=True).passed
+    first, second = (n for n, said in enumerate(bench.asked) if said.startswith("time"))
+    assert (bench.asked[first], bench.asked[second]) == ("time, last False", "time, last True")
+    assert bench.asked[first + 1 : second] == ["release r1", "runner killed", "compile"]

@@ -278,18 +278,27 @@ def test_terms_of_two_inputs_that_cancel_in_one_move_add_up_in_another(bench, ma
     assert bench.run(lambda x, y: torch.log2(x) * 0.6931471805599453 - torch.log(y)).ok
 
 
-def test_two_large_terms_that_cancel_keep_their_say(bench, make_task):
-    """The row and the column of an outlier cross in one element, the sum of two large terms: where these cancel, moves
-    of one size would cancel with them, and leave the element with what it is allowed by its own small size."""
-    source = """
+OPPOSED = {
+    "torch": """
 import torch
 def make_inputs(seed, device):
     large = 100 + 100 * torch.rand(4000, 1, generator=torch.Generator().manual_seed(seed))
     return [torch.cat([large, large * -0.999], 1)]
-def reference(x):
-    return x.sum(-1)
-"""
-    opened = bench.open(make_task(source), cases=1)
+""",
+    "numpy": """
+import numpy as np
+def make_inputs(seed, device):
+    large = 100 + 100 * np.random.default_rng(seed).random((4000, 1), dtype=np.float32)
+    return [np.concatenate([large, large * np.float32(-0.999)], 1)]
+""",
+}
+
+
+@pytest.mark.parametrize("library", OPPOSED)
+def test_two_large_terms_that_cancel_keep_their_say(bench, make_task, library):
+    """The row and the column of an outlier cross in one element, the sum of two large terms: where these cancel, moves
+    of one size would cancel with them, and leave the element with what it is allowed by its own small size."""
+    opened = bench.open(make_task(OPPOSED[library] + "def reference(x):\n    return x.sum(-1)\n"), cases=1)
     session = bench.judge.sessions[opened["task_id"]]
     (output,) = session.expected(session.cases[0], "check").outputs
     share = output.allowed / (64 * 2.0**-24 * 100)
