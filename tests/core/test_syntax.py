@@ -55,3 +55,29 @@ def test_many_threads_while_objects_are_collected() -> None:
     finally:
         gc.set_threshold(*before)
     assert failures == []
+
+
+def test_a_finaliser_that_parses_in_the_middle_of_a_tree() -> None:
+    text = "\n".join(f"x{n} = (a + {n}) * [b, ({n},)][0]" for n in range(300))
+
+    class Ring:
+        def __init__(self) -> None:
+            self.ring = self
+
+        def __del__(self) -> None:
+            ast.parse("def f(x):\n    return x")
+
+    before = gc.get_threshold()
+    gc.set_threshold(60, 2, 2)
+    try:
+        for _ in range(3):
+            Ring()
+            assert len(parse_tree(text, filename="kernel.py").body) == 300
+    finally:
+        gc.set_threshold(*before)
+
+
+def test_an_error_names_the_file_it_was_given() -> None:
+    with pytest.raises(SyntaxError) as caught:
+        parse_tree("x = = 1", filename="kernel.py")
+    assert (caught.value.filename, caught.value.lineno) == ("kernel.py", 1)

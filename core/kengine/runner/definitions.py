@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from kengine.model import Candidate
+from kengine.syntax import parse_tree
 
 if TYPE_CHECKING:
     from kengine.lint.launch import KernelForm
@@ -28,7 +29,7 @@ def find_kernels(candidate: Candidate, form: KernelForm, returns: bool = True) -
         if len(file.text) > LARGEST:
             continue
         try:
-            found |= dict.fromkeys(_in_file(file.text, ast.parse(file.text), form, returns))
+            found |= dict.fromkeys(_in_file(file.text, parse_tree(file.text), form, returns))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
     return tuple(found)

@@ -13,6 +13,7 @@ from kengine.errors import CandidateFault
 from kengine.model import Candidate, JsonValue, Launch, Mode
 from kengine.runner import faults as runner_faults
 from kengine.runner import source, watch
+from kengine.syntax import parse_tree
 
 from kengine_nki import faults, figures, sim
 from kengine_nki.sim.kernel import Kernel
@@ -91,10 +92,8 @@ def kernels(module: ModuleType) -> list[str]:
 
 
 def _refuse_mixing(candidate: Candidate) -> None:
-    import ast
-
     with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-        found = generations(ast.parse(candidate.main.text))
+        found = generations(parse_tree(candidate.main.text))
         if len(found) == 2:
             line = max(found.values())
             raise CandidateFault(
