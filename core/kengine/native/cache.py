@@ -6,8 +6,13 @@ links to these parts, so that what one candidate builds is never seen by another
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import importlib.util
 import os
+import shutil
 import stat
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -16,6 +21,9 @@ from kengine.native.driver import Dialect
 VARIABLE = "KENGINE_CACHE"
 """Environment variable that names the folder."""
 
+
+UNUSED_S = 30 * 24 * 3600
+"""Seconds after which the parts of a version, compiler or processor that nobody has used are removed."""
 
 _prepared: list[Path] = []
 """What `prepare` built in this process or the one that it was forked from: runners are other users elsewhere."""
@@ -31,6 +39,35 @@ def shared_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kengine"
 
 
+def parts_folder() -> Path:
+    """The folder of the parts that belong to this version, compiler, processor and torch; made where it is missing.
+
+    Runners link to all that lies in it, so each combination has one of its own; one unused for UNUSED_S seconds is
+    removed. Raises kengine.simt.CompilerMissing, OSError.
+    """
+    from kengine.simt.toolchain import identity
+
+    digest = hashlib.sha256(identity().encode())
+    if importlib.util.find_spec("torch") is not None:
+        from kengine.extension import toolkit
+
+        digest.update(toolkit.identity().encode())
+    folder = shared_folder() / "simt" / digest.hexdigest()[:16]
+    folder.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(OSError):  # another user's
+        os.utime(folder)
+    _remove_unused(folder.parent)
+    return folder
+
+
+def _remove_unused(folder: Path) -> None:
+    oldest = time.time() - UNUSED_S
+    for part in folder.iterdir():
+        with contextlib.suppress(OSError):  # another process removes it too, or it is another user's
+            if part.stat().st_mtime < oldest:
+                shutil.rmtree(part) if part.is_dir() else part.unlink()
+
+
 def prepare(lanes: int, dialect: Dialect) -> Path:
     """Build the runtime and the precompiled headers of one dialect, load the runtime, and let runners read them.
 
@@ -39,8 +76,7 @@ def prepare(lanes: int, dialect: Dialect) -> Path:
     from kengine.simt.runtime import load_runtime
     from kengine.simt.toolchain import Mode, precompiled_header, runtime_library
 
-    folder = shared_folder() / "simt"
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = parts_folder()
     library = runtime_library(folder)
     modes = [Mode(lanes, dialect == "hip", check, lockstep) for check in (True, False) for lockstep in (False, True)]
     with ThreadPoolExecutor(2) as pool:
@@ -62,8 +98,6 @@ def publish(folder: Path) -> None:
 
 def _prepare_extensions(lanes: int, dialect: Dialect, folder: Path) -> None:
     """The same for extensions of torch, where torch is installed."""
-    import importlib.util
-
     if importlib.util.find_spec("torch") is None:
         return
     from kengine.extension import Settings, warm
@@ -73,8 +107,11 @@ def _prepare_extensions(lanes: int, dialect: Dialect, folder: Path) -> None:
 
 
 def make_private(workdir: Path) -> Path:
-    """A folder inside `workdir` with links to everything that `prepare` built. Safe to call again."""
-    shared = _prepared[0] if _prepared else shared_folder() / "simt"
+    """A folder inside `workdir` with links to everything that `prepare` built. Safe to call again.
+
+    Raises kengine.simt.CompilerMissing where nothing was prepared and there is no compiler.
+    """
+    shared = _prepared[0] if _prepared else parts_folder()
     own = workdir / ".kengine" / "simt"
     own.mkdir(parents=True, exist_ok=True)
     if shared.is_dir():

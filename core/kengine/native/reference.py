@@ -95,15 +95,10 @@ class KernelTask:
             lanes = _LANES[self.language]
             self._programs[instances] = build(
                 self.text, filename=Path(self.file).name, lanes=lanes, dialect=self.language, check=False,
-                limits=DeviceLimits.of("gfx942" if lanes == 64 else "sm_90"), cache=_folder(), instances=instances,
+                limits=DeviceLimits.of("gfx942" if lanes == 64 else "sm_90"), cache=cache.parts_folder(),
+                instances=instances,
             )  # fmt: skip
         return self._programs[instances]
-
-
-def _folder() -> Path:
-    folder = cache.shared_folder() / "simt"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 def _as_numpy(value: Any) -> Any:

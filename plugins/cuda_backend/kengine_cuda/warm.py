@@ -67,11 +67,14 @@ def _prepare_device(arch: str) -> None:
     from kengine.errors import TargetUnavailable
     from kengine.extension import Settings, warm
     from kengine.native import cache
+    from kengine.simt import CompilerMissing
 
     from kengine_cuda.device.interpose import find_library
 
-    folder = cache.shared_folder() / "simt"
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder = cache.parts_folder()
+    except CompilerMissing:
+        return
     try:
         find_library(folder)
         warm(Settings(cache=folder, mode="nvcc", arch=arch))
