@@ -8,6 +8,13 @@ from typing import Literal
 
 from kengine.native.driver import Dialect
 
+_EXTENSIONS = (
+    "kengine.extension.builder", "kengine.extension.failure", "kengine.extension.light", "kengine.extension.module",
+    "kengine.extension.nvcc", "kengine.extension.sources", "kengine.extension.calls", "kengine.extension.settings",
+    "kengine.extension.toolkit", "elftools.elf.elffile", "elftools.elf.dynamic", "pdb",
+)  # fmt: skip
+"""What building an extension needs, and Python where it looks for a debugger."""
+
 KERNEL = """
 extern "C" __global__ void increment(float* x, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -23,11 +30,13 @@ def import_all() -> None:
     torch.set_num_threads(1)
     import torch.utils.cpp_extension
 
-    from kengine.native import arguments, binding, inline, memory, options, session  # noqa: F401
+    from kengine.native import arguments, binding, definitions, inline, memory, options, session, unrun  # noqa: F401
     from kengine.native.cupy import arrays, elementwise, functions, kernels, reduction, runtime  # noqa: F401
     from kengine.pretence import cuda, tensors  # noqa: F401
     from kengine.runner import entry, source, state, watch  # noqa: F401
+    from kengine.runner.modules import import_modules
 
+    import_modules(*_EXTENSIONS)
     watch.trust("cupy")
     state.include("cupy")
 

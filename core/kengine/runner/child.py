@@ -7,7 +7,6 @@ it. It owns no answer, no seed and no name of a file outside its private folder.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import os
 import socket
 import sys
@@ -24,6 +23,7 @@ from kengine.plugins import trace
 from kengine.plugins.backend import Backend, attach
 from kengine.plugins.hooks import Outputs
 from kengine.runner import arena, deadline, entry, environment, faults, kept, results, source, state, tensors, watch
+from kengine.runner.modules import import_modules
 from kengine.runner.sandbox import rlimits
 
 _WITHHELD = (Mode.noop, Mode.raises)
@@ -45,9 +45,7 @@ def prepare(module: str | None, target: str) -> None:
         _backend.warm(_target)
     watch.prepare()
     # What a plugin may ask for in every runner, imported once for all of them.
-    for name in ("kengine.runner.definitions", "kengine.native.libraries", "kengine.extension.linkage"):
-        with contextlib.suppress(ImportError):
-            importlib.import_module(name)
+    import_modules("kengine.runner.definitions", "kengine.native.libraries", "kengine.extension.linkage")
     if _backend is not None:
         _baseline = state.take_baseline(state.find_places(_backend.module))
 

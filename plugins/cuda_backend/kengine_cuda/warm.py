@@ -19,9 +19,13 @@ from kengine_cuda.chips import EMULATED, Chip, find
 def warm_up(target: Target) -> bool:
     """Import torch (one thread) and the parts of kengine; build the emulator's parts, or compile one small kernel."""
     import_all()
+    from kengine_cuda import compile, launch, occupancy, resources  # noqa: F401
+
     if target.arch == "cpu":
         rehearse("cuda", 32, EMULATED.arch)
         return True
+    from kengine_cuda import extension, recorder, time  # noqa: F401
+
     chip = find(target.arch)
     if chip is not None and VARIABLE not in os.environ:
         _rehearse(chip)

@@ -17,12 +17,24 @@ _GUARDED = (
 )  # fmt: skip
 """Where a candidate could replace what launches its kernels or measures them."""
 
+_COMPILING = (
+    "triton.compiler.code_generator", "triton.experimental.gluon.nvidia.hopper", "kengine_triton.record.linker",
+    "kengine_triton.interpret.unsupported",
+)  # fmt: skip
+"""What a first compile imports; Triton does with a whole second language, to know its descriptors, for 50 ms."""
+_PRETENDING = (
+    "kengine_triton.host", "kengine_triton.record.driver", "kengine_triton.interpret.autotune",
+    "kengine_triton.interpret.warmup",
+)  # fmt: skip
+_TIMING = ("kengine_triton.time", "kengine.device.timing", "kengine.device.rapid", "kengine.device.trace")
+
 
 def warm_up(target: Target) -> bool:
     """Import torch and Triton (one thread), mend the interpreter, and run or compile one small kernel."""
     import torch
     import triton.testing  # noqa: F401
     from kengine.runner import state, watch
+    from kengine.runner.modules import import_modules
 
     from kengine_triton import assembler, compile, faults, launch, occupancy, resources, session  # noqa: F401
     from kengine_triton.lint import kernels  # noqa: F401
@@ -33,6 +45,7 @@ def warm_up(target: Target) -> bool:
     if target.arch == "interpret":
         _interpret()
         return True
+    import_modules(*_COMPILING, *(_TIMING if targets.is_local(target) else _PRETENDING))
     chip = find(target.arch)
     if chip is not None:
         kernel = _compile(chip)
