@@ -11,9 +11,9 @@ from kengine.native.driver import Dialect
 _EXTENSIONS = (
     "kengine.extension.builder", "kengine.extension.failure", "kengine.extension.light", "kengine.extension.module",
     "kengine.extension.nvcc", "kengine.extension.sources", "kengine.extension.calls", "kengine.extension.settings",
-    "kengine.extension.toolkit", "elftools.elf.elffile", "elftools.elf.dynamic", "pdb",
+    "kengine.extension.toolkit",
 )  # fmt: skip
-"""What building an extension needs, and Python where it looks for a debugger."""
+"""What building an extension needs."""
 
 KERNEL = """
 extern "C" __global__ void increment(float* x, int n) {

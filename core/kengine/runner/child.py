@@ -46,6 +46,7 @@ def prepare(module: str | None, target: str) -> None:
     watch.prepare()
     # What a plugin may ask for in every runner, imported once for all of them.
     import_modules("kengine.runner.definitions", "kengine.native.libraries", "kengine.extension.linkage")
+    import_modules("elftools.elf.elffile", "elftools.elf.dynamic")
     if _backend is not None:
         _baseline = state.take_baseline(state.find_places(_backend.module))
 

@@ -19,12 +19,14 @@ _GUARDED = (
 
 _COMPILING = (
     "triton.compiler.code_generator", "triton.experimental.gluon.nvidia.hopper", "kengine_triton.record.linker",
-    "kengine_triton.interpret.unsupported",
+    "kengine_triton.interpret.unsupported", "triton.tools.tensor_descriptor",
+    "kengine_triton.interpret.references",
 )  # fmt: skip
 """What a first compile imports; Triton does with a whole second language, to know its descriptors, for 50 ms."""
 _PRETENDING = (
     "kengine_triton.host", "kengine_triton.record.driver", "kengine_triton.interpret.autotune",
-    "kengine_triton.interpret.warmup",
+    "kengine_triton.interpret.warmup", "kengine_triton.interpret.memory", "kengine.pretence.cuda",
+    "kengine.pretence.tensors",
 )  # fmt: skip
 _TIMING = ("kengine_triton.time", "kengine.device.timing", "kengine.device.rapid", "kengine.device.trace")
 
@@ -39,6 +41,7 @@ def warm_up(target: Target) -> bool:
     from kengine_triton import assembler, compile, faults, launch, occupancy, resources, session  # noqa: F401
     from kengine_triton.lint import kernels  # noqa: F401
 
+    import_modules("torch.utils._device")
     torch.set_num_threads(1)
     watch.trust("triton")
     state.include(*_GUARDED)

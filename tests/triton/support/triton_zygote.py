@@ -17,6 +17,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+_warm: set[str] = set()
+"""Modules that every fork has from the start."""
+
 
 class Pickler(pickle.Pickler):
     """Tensors as bytes: torch's own pickling does not know every dtype."""
@@ -126,6 +129,7 @@ def serve(request: dict[str, Any]) -> dict[str, Any]:
                     value = tuple(v.detach().clone() if isinstance(v, torch.Tensor) else v for v in value or ())
                     after = [a.as_torch().clone() if hasattr(a, "as_torch") else a for a in sample.args]
                     reply["runs"].append((value, tuple(outputs.launches), after))
+            reply["imported"] = sorted(set(sys.modules) - _warm)
         except CandidateFault as fault:
             reply["fault"] = (fault.status, fault.message, fault.log, fault.line)
     return reply
@@ -141,6 +145,11 @@ def main(target: str) -> None:
     plugin.kengine_warm(Target.parse(target))
     plugin.kengine_open(Target.parse(target))
     watch.prepare()
+    from kengine.runner import child, modules  # noqa: F401
+
+    modules.import_modules("elftools.elf.elffile", "elftools.elf.dynamic")  # as the runner's zygote does
+
+    _warm.update(sys.modules)
     while (request := read(inward)) is not None:
         near, far = os.pipe()
         pid = os.fork()
