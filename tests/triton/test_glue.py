@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -75,3 +76,84 @@ def test_without_a_place_or_a_compiler_triton_builds_as_it_does(monkeypatch: pyt
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setattr(shutil, "which", lambda name: None)
     assert not glue.install() and kept.build.impl is None
+
+
+LAUNCHER = """
+#include <stdlib.h>
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#define TWICE(x) { \\
+  x *= 2; }
+static PyObject* twice(PyObject* self, PyObject* args) {
+  const char* text; Py_ssize_t size;
+  if (!PyArg_ParseTuple(args, "s#", &text, &size)) return NULL;
+  TWICE(size)
+  void* room = malloc(16);
+  free(room);
+  return PyLong_FromSsize_t(size);
+}
+static PyMethodDef methods[] = {{"twice", twice, METH_VARARGS, ""}, {NULL, NULL, 0, NULL}};
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "NAME", NULL, -1, methods};
+PyMODINIT_FUNC PyInit_NAME(void) { return PyModule_Create(&module); }
+"""
+
+
+@pytest.fixture
+def nothing_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(glue, "_headers", {})
+    monkeypatch.setattr(glue, "_ahead", [])
+
+
+def load(name: str, folder: Path) -> Any:
+    folder.mkdir()
+    (folder / f"{name}.c").write_text(LAUNCHER.replace("NAME", name))
+    path = glue.build(name, str(folder / f"{name}.c"), str(folder), [], [], [])
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_headers_are_compiled_ahead_once_and_used_by_what_is_built_later(
+    compiler: None, nothing_ahead: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if "Free Software Foundation" not in glue._version():
+        pytest.skip("needs gcc")
+    commands: list[list[str]] = []
+    run = glue._run
+    monkeypatch.setattr(glue, "_run", lambda command: (commands.append(list(command)), run(command))[1])
+    with glue.compiling_ahead(tmp_path / "ahead"):
+        assert load("first", tmp_path / "a").twice("abc") == 6
+    (header,) = (tmp_path / "ahead").glob("*/head.h")
+    assert header.read_text() == "\n#include <stdlib.h>\n#define PY_SSIZE_T_CLEAN\n#include <Python.h>\n"
+    assert [c[-3] for c in commands if "c-header" in c] == [str(header)]
+    assert load("second", tmp_path / "b").twice("abcd") == 8
+    assert str(header) in commands[-1] and not any("c-header" in c for c in commands[2:])
+    # One that cannot be used is not needed.
+    header.with_suffix(".h.gch").write_bytes(b"not compiled")
+    assert load("third", tmp_path / "c").twice("") == 0
+
+
+def test_without_headers_ahead_a_module_is_built_all_the_same(
+    compiler: None, nothing_ahead: None, tmp_path: Path
+) -> None:
+    assert load("fourth", tmp_path / "a").twice("ab") == 4
+    assert not glue._headers
+
+
+@pytest.mark.parametrize(
+    "source, lines",
+    [
+        ("", []),
+        ("int f(void);\n#include <math.h>\n", []),
+        ("\n#include <a.h>\n\n#define B 1\n#include <c.h>\n#define D 2\nint e;\n#include <f.h>\n",
+         ["#include <a.h>", "#define B 1", "#include <c.h>"]),
+        ("#include <a.h>\n#define B \\\n1\n#include <c.h>\n", ["#include <a.h>"]),
+        ("#include <a.h>\n#ifdef X\n#include <b.h>\n#endif\n", ["#include <a.h>"]),
+        ("#define A 1\nint x;\n", []),
+    ],
+)  # fmt: skip
+def test_the_lines_that_can_be_compiled_ahead(source: str, lines: list[str]) -> None:
+    assert [line for line in glue.prelude(source).splitlines() if line] == lines

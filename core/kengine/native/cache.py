@@ -56,11 +56,12 @@ def parts_folder() -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(OSError):  # another user's
         os.utime(folder)
-    _remove_unused(folder.parent)
+    remove_unused(folder.parent)
     return folder
 
 
-def _remove_unused(folder: Path) -> None:
+def remove_unused(folder: Path) -> None:
+    """Remove what lies in a folder and was not touched for UNUSED_S seconds."""
     oldest = time.time() - UNUSED_S
     for part in folder.iterdir():
         with contextlib.suppress(OSError):  # another process removes it too, or it is another user's
@@ -91,7 +92,7 @@ def publish(folder: Path) -> None:
     """Let runners that are forked later read a folder, and have links to its parts."""
     from kengine.runner.sandbox import paths
 
-    _open_to_all(folder)
+    open_to_all(folder)
     paths.share(str(folder))
     _prepared[:] = [folder]
 
@@ -123,8 +124,8 @@ def make_private(workdir: Path) -> Path:
     return own
 
 
-def _open_to_all(folder: Path) -> None:
-    """Make everything readable for the users that runners become, whatever the umask was."""
+def open_to_all(folder: Path) -> None:
+    """Make a folder and all in it readable for the users that runners become, whatever the umask was."""
     for place in (folder, *folder.rglob("*")):
         try:
             mode = place.stat().st_mode

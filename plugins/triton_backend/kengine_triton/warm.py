@@ -97,13 +97,20 @@ def _build_driver(chip: Chip, kernel: Any) -> None:
     """Build and load Triton's glue to the vendor's driver and the launcher of the small kernel, which runs a C compiler
     for about a second and touches no device; every fork has them then. Where they cannot be built the forks try for
     themselves, and say what is wrong."""
+    from kengine.native import cache
+    from kengine.runner.sandbox import paths
     from triton.backends import backends
     from triton.runtime import driver
 
     glue.install()
-    with suppress(Exception):
+    headers = cache.shared_folder() / "launchers"
+    with suppress(Exception), glue.compiling_ahead(headers):
         driver.set_active(backends["amd" if chip.is_amd else "nvidia"].driver())
         _prepared.append((kernel, driver.active.launcher_cls(kernel.src, kernel.metadata)))
+    if headers.is_dir():
+        cache.open_to_all(headers)
+        cache.remove_unused(headers)
+        paths.share(str(headers))
 
 
 def _interpret() -> None:
