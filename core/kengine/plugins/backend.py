@@ -10,13 +10,14 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pluggy
 
-from kengine import __version__, codec
+from kengine import codec
 from kengine.errors import (
     BackendNotFound,
     CandidateFault,
@@ -56,7 +57,6 @@ PLUGIN_FAILED = "KE990"
 """Code of the warning in a lint record that some plugin's rules could not run."""
 
 _LOG = logging.getLogger("kengine.plugins")
-_CORE = "kernel-engine"
 
 
 def load(name: str) -> Backend:
@@ -73,9 +73,11 @@ def load(name: str) -> Backend:
 
 
 def attach(name: str, module: str) -> Backend:
-    """Load a backend from its module without looking anything up: no discovery, no packs. Raises as `load` does."""
-    ours = module.startswith("kengine")
-    plugin = Installed(_CORE if ours else module.partition(".")[0], name, module, __version__ if ours else "")
+    """Load a backend from its module without looking anything up: no discovery, no packs. Raises as `load` does.
+
+    Who ships it is looked up when something is wrong with it.
+    """
+    plugin = Installed(module.partition(".")[0], name, module, "")
     return Backend(plugin, inspection.import_plugin(plugin))
 
 
@@ -294,9 +296,22 @@ class Backend:
         return result
 
     def _breach(self, hook: str, problem: str, title: str = "") -> ContractViolation:
-        who = title or inspection.title(self._plugin)
+        own = inspection.title(self._plugin)
+        if not self._plugin.version:
+            self._identify()
+        who = inspection.title(self._plugin) if title in ("", own) else title
         owner = next((p for p in self._members.values() if inspection.title(p) == who), self._plugin)
         return ContractViolation(f"{who}: {hook} {problem}", owner.name, owner.distribution)
+
+    def _identify(self) -> None:
+        """Find the distribution of an attached backend; where it cannot be found, its package stands for it."""
+        with suppress(Exception), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = registry.find(self.name)
+            if found.module == self.module:
+                self._members.update({k: found for k, p in self._members.items() if p is self._plugin})
+                self._plugin = found
+                self.distribution, self.version = found.distribution, found.version
 
     def _report(self, title: str, hook: str, error: Exception) -> None:
         _LOG.debug("%s: %s failed", title, hook, exc_info=error)

@@ -306,6 +306,10 @@ def _classify(error: BaseException, op: str) -> CandidateFault:
     if isinstance(error, PluginError) and error.__cause__ is not None and faults.own_line(error.__cause__):
         # The hook let an exception of the candidate's through, and the front took it for the plugin's own.
         return faults.from_exception(error.__cause__, "launch_failed", "the candidate")
+    if isinstance(error, PluginError):
+        # Nothing of the candidate's was at work: whoever took this for its failure would teach from a plugin's mistake.
+        message = f"cannot be judged here, by a fault of the plugin's and not the candidate's: {faults.text_of(error)}"
+        return CandidateFault("unsupported", message, faults.log_of(error))
     if isinstance(error, KengineError):
         return CandidateFault("launch_failed", f"'{op}': {type(error).__name__}: {faults.text_of(error)}")
     status = "compile_failed" if op in ("load", "compile") else "launch_failed"
