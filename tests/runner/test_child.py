@@ -172,6 +172,27 @@ def test_wrong_arity_names_both_sides(runners, lend, signature, parts):
         assert part in reply["fault"]["message"]
 
 
+@pytest.mark.parametrize(
+    ("body", "refused"),
+    [
+        ("out.fill_(NAN); return x * 3", True),  # what poison is, left as it was
+        ("out.copy_(x * 3); return x * 3", False),
+        ("out.fill_(NAN); return out", False),
+        ("out.fill_(NAN)", False),
+    ],
+)
+def test_an_input_too_many_is_no_place_for_outputs(runners, lend, body, refused):
+    text = f"NAN = float('nan')\ndef candidate(x, out):\n    {body}\n"
+    reply = runners().run(text, lend([F4], [F4], destination=True))
+    assert reply["ok"] is not refused, reply
+    if refused:
+        assert reply["fault"]["status"] == "launch_failed"
+        assert reply["fault"]["message"] == (
+            "the task calls it with 1 argument; with more, the last are where it writes its outputs, but it returned "
+            "a Tensor and wrote nothing into out"
+        )
+
+
 @pytest.mark.parametrize("signature", ["(x)", "(*a)", "(x, y=1)", "(x, out=None)", "(x, **k)"])
 def test_forms_that_take_the_inputs(runners, lend, signature):
     name = "a[0]" if "*a" in signature else "x"

@@ -169,6 +169,8 @@ class Server:
             kept.forget()
         with streams.calling(self._on_device) as left:
             outputs, seen = self._make(case, bundle, mode)
+            if mode is Mode.normal:
+                entry.check_written(bundle.inputs)
             if mode in _WITHHELD:
                 kept.forget()
             elapsed = time.perf_counter_ns() - begun

@@ -47,9 +47,15 @@ class Call:
             kept.forget()
             raise faults.from_exception(error, "launch_failed", "the candidate") from error
         if self.destination is not None:
+            if value is not None and not any(value is each for each in self.destination):
+                _ignored[self.key] = self, value
             value = self.destination[0] if len(self.destination) == 1 else self.destination
         _returned[self.key] = value
         return value
+
+
+_ignored: dict[int, tuple[Call, Any]] = {}
+"""Calls that returned a result although they were given something to write it into, with that result."""
 
 
 def returned(inputs: Inputs) -> tuple[bool, Any]:
@@ -60,6 +66,28 @@ def returned(inputs: Inputs) -> tuple[bool, Any]:
 def forget() -> None:
     """Drop what calls have given."""
     _returned.clear()
+    _ignored.clear()
+
+
+def check_written(inputs: Inputs) -> None:
+    """Refuse an entry that returned a result of its own and left what it was to write as it was: it took an output for
+    one more input. For calls whose kernels did run. Raises CandidateFault (launch_failed)."""
+    call, value = _ignored.pop(id(inputs), (None, None))
+    if call is None or call.destination is None:
+        return
+    try:
+        untouched = all(bool((each != each).all()) for each in call.destination)  # poison of floats is not a number
+        parameters = [str(p) for p in inspect.signature(call.function).parameters.values()]
+    except Exception:
+        return
+    if untouched:
+        written = ", ".join(parameters[-len(call.destination) :])
+        count = len(call.arguments) - len(call.destination)
+        raise CandidateFault(
+            "launch_failed",
+            f"the task calls it with {count} argument{'s' * (count != 1)}; with more, the last are where it writes its "
+            f"outputs, but it returned a {type(value).__name__} and wrote nothing into {written}",
+        )
 
 
 def find(namespace: ModuleType | Mapping[str, Any], view: TaskView) -> Any:
