@@ -1,6 +1,6 @@
 """GRPO with TRL on a processor, kengine as the reward: a model learns which of its words is a kernel.
 
-    pip install 'kernel-engine[triton]' trl
+    pip install 'kernel-engine[triton]' trl datasets
     python trl_grpo.py [STEPS]
 
 So that this takes a minute and no download, the model is tiny, begins at random, and its vocabulary is made of whole

@@ -19,7 +19,7 @@ def test_only_those_that_are_named(kengine) -> None:
 
 def test_an_unknown_name(kengine) -> None:
     result = kengine("backends", "toi")
-    assert result.code == 3 and result.out == ""
+    assert result.code == 2 and result.out == ""
     assert "no backend 'toi'" in result.err and "did you mean 'toy'?" in result.err
 
 

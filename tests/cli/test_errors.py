@@ -41,7 +41,13 @@ def test_a_target_given_as_backend(kengine, add) -> None:
 
 
 def test_unknown_backend_lists_what_is_installed(kengine, add) -> None:
-    check(kengine("verify", "--backend", "toi", add), 3, "no backend 'toi'", "triton", "did you mean 'toy'?")
+    check(kengine("verify", "--backend", "toi", add), 2, "no backend 'toi'", "triton", "did you mean 'toy'?")
+
+
+def test_a_typo_in_the_backend_of_a_target_is_one_in_a_name(kengine, add) -> None:
+    for command in ("verify", "lint", "compile"):
+        check(kengine(command, "--target", "tyo:cpu", add), 2, "no backend 'tyo'", "did you mean 'toy'?")
+    check(kengine("verify", "--backend", "zzz", add), 2, "hint: `kengine backends` lists what is installed")
 
 
 @pytest.mark.parametrize("text", ["toy", "toy:", ":cpu", "toy cpu", "toy:cpu:0", "TOY:cpu"])
@@ -61,7 +67,7 @@ def test_unknown_architecture_to_compile_for(kengine, add) -> None:
 
 def test_a_time_of_an_emulator(kengine, add) -> None:
     for args in (("time",), ("verify", "--min-speedup", "1"), ("verify", "--time")):
-        check(kengine(*args, "--backend", "toy", add), 2, "toy:cpu is an emulator", "how fast")
+        check(kengine(*args, "--backend", "toy", add), 2, "toy:cpu is an emulator", "how fast", "measures")
 
 
 def test_only_a_device_will_do(kengine, add) -> None:

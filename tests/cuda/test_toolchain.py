@@ -218,3 +218,21 @@ def test_host_code_beyond_the_light_headers_does_not_keep_kernels_from_compiling
     with pytest.raises(CandidateFault) as caught:
         compiler.compile_unit(broken, find("sm_90"), tmp_path, "k.py", "extension")
     assert caught.value.status == "compile_failed"
+
+
+@pytest.mark.parametrize("name", ["--extended-lambda", "-expt-extended-lambda"])
+def test_flags_of_the_language_reach_nvcc(monkeypatch, tmp_path, name: str) -> None:
+    """NVRTC, which does not know them, does not get them; a macro may be two words."""
+    given: list[list[str]] = []
+
+    def compile_source(command, source, filename, options, names, workdir):
+        given.append(list(options))
+        raise compiler.nvcc.NvccError("stopped", "")
+
+    monkeypatch.setattr(compiler.nvcc, "compile_source", compile_source)
+    monkeypatch.setattr(compiler, "find_places", lambda: Places("", "nvcc", ()))
+    made = unit(SOURCE, options=("-D", "WIDTH=4", "-O3", name, "-U", "NDEBUG"))
+    with pytest.raises(CandidateFault):
+        compiler.compile_unit(made, EMULATED, tmp_path, "k.cu", "file")
+    assert given[0][3:] == ["-std=c++17", "-DWIDTH=4", "-UNDEBUG", name]
+    assert name not in compiler._options(made.options)

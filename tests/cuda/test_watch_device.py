@@ -37,6 +37,12 @@ int cudaLaunchKernel(const void* k, Dim3, Dim3, void** a, size_t, void*) {
   for (int i = 0; i < 4; ++i) y[i] = 2 * x[i];
   return 0;
 }
+int cudaLaunchCooperativeKernel(const void* k, Dim3 g, Dim3 b, void** a, size_t s, void* t) {
+  return cudaLaunchKernel(k, g, b, a, s, t);
+}
+int __cudaLaunchKernel_ptsz(const void* k, Dim3 g, Dim3 b, void** a, size_t s, void* t) {
+  return cudaLaunchKernel(k, g, b, a, s, t);
+}
 int cudaFuncGetName(const char** name, const void* k) {
   *name = k == (void*)3 ? "_Z4idlev" : "_Z5twice4BodyPf";
   return 0;
@@ -58,27 +64,27 @@ def launches(tmp_path: Path) -> Iterator[c.CDLL]:
     compiler = shutil.which("g++")
     if compiler is None:
         pytest.skip("needs g++")
-    from kengine_cuda.device.interpose import SOURCE
+    from kengine_cuda.device.interpose import SOURCE, load
 
     text, double, library = tmp_path / "runtime.cpp", tmp_path / "libdouble.so", tmp_path / "liblaunches.so"
     text.write_text(RUNTIME)
     subprocess.run([compiler, "-shared", "-fPIC", str(text), "-o", str(double)], check=True)
     subprocess.run([compiler, "-std=c++17", "-shared", "-fPIC", str(SOURCE), "-o", str(library)], check=True)
     c.CDLL(str(double), mode=c.RTLD_GLOBAL)
-    yield c.CDLL(str(library), mode=c.RTLD_GLOBAL)
+    yield load(library)
 
 
 class _Dim3(c.Structure):
     _fields_ = [("x", c.c_uint), ("y", c.c_uint), ("z", c.c_uint)]
 
 
-def launch(library: c.CDLL, kernel: int, x: Any, y: Any) -> int:
+def launch(library: c.CDLL, kernel: int, x: Any, y: Any, stream: int = 0, name: str = "__wrap_cudaLaunchKernel") -> int:
     body, out = (c.c_void_p * 2)(x.data_ptr(), 4), c.c_void_p(y.data_ptr())
     values = (c.c_void_p * 2)(c.addressof(body), c.addressof(out))
     one = _Dim3(1, 1, 1)
-    function = library.__wrap_cudaLaunchKernel
+    function = getattr(library, name)
     function.argtypes = [c.c_void_p, _Dim3, _Dim3, c.c_void_p, c.c_size_t, c.c_void_p]
-    return int(function(kernel, one, one, c.addressof(values), 0, None))
+    return int(function(kernel, one, one, c.addressof(values), 0, stream))
 
 
 def call(function: Any, *tensors: Any) -> Seen:
@@ -123,7 +129,7 @@ def test_a_launch_that_is_withheld_is_not_told(launches: c.CDLL) -> None:
     told: list[str] = []
 
     @contextmanager
-    def note(kernel: str, words: list[int]) -> Iterator[None]:
+    def note(kernel: str, words: list[int], stream: int) -> Iterator[None]:
         told.append(kernel)
         yield
 
@@ -133,6 +139,55 @@ def test_a_launch_that_is_withheld_is_not_told(launches: c.CDLL) -> None:
         launch(launches, 1, x, y)
     launches.kengine_launches_begin(0)
     assert told == [] and y.tolist() == [0, 0, 0, 0]
+
+
+def test_launches_on_streams_made_in_cpp_are_told_with_their_stream(
+    launches: c.CDLL, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a stream of an extension's own still does when the caller's has ended is found, whatever torch's is."""
+    from kengine.device import streams
+    from kengine_cuda.device import extension
+    from stream_doubles import Device
+
+    device = Device(8).install(monkeypatch)
+    x = torch.ones(4)
+    own = device.stream(3)
+
+    def function() -> None:
+        launch(launches, 1, x, torch.zeros(4))
+        launch(launches, 3, x, torch.zeros(4), own.handle)
+
+    def left(joined: bool) -> tuple[tuple[str, ...], int]:
+        with streams.calling(True) as late:
+            extension._watched(function, launches)()
+            if joined:
+                own.synchronize()
+            streams.wait()
+            return late(), device.held_ns
+
+    late, held = left(joined=False)
+    assert late == ("idle",) and held == (streams.BEFORE_CYCLES + streams.AFTER_CYCLES) // 2
+    assert left(joined=True)[0] == ()
+
+
+@pytest.mark.parametrize(("name", "given", "told"), [
+    ("__wrap_cudaLaunchKernel", 0, 0), ("__wrap_cudaLaunchKernel", 77, 77),
+    ("__wrap_cudaLaunchCooperativeKernel", 5, 5),
+    ("__wrap___cudaLaunchKernel_ptsz", 0, 2), ("__wrap___cudaLaunchKernel_ptsz", 9, 9),
+])  # fmt: skip
+def test_the_stream_of_every_kind_of_launch(launches: c.CDLL, name: str, given: int, told: int) -> None:
+    from kengine_cuda.device.interpose import observed
+
+    seen: list[int] = []
+
+    @contextmanager
+    def note(kernel: str, words: list[int], stream: int) -> Iterator[None]:
+        seen.append(stream)
+        yield
+
+    with observed(launches, note):
+        launch(launches, 1, torch.ones(4), torch.zeros(4), given, name)
+    assert seen == [told]
 
 
 class _Cupti:

@@ -41,11 +41,11 @@ def test_a_whole_run(folder, capsys) -> None:
     assert cli.run(["curate", "curate.toml", "--jobs", "1"]) == 0
     out, err = capsys.readouterr()
     assert (
-        "reject" in out and "wrong_result 1" in out and "no_code 1" in out and "1 rows in curated" in out and err == ""
+        "reject" in out and "wrong_result 1" in out and "no_code 1" in out and "1 row in curated" in out and err == ""
     )
     assert len((folder / "curated/corpus/messages/train.jsonl").read_text().splitlines()) == 1
     assert cli.run(["curate", "curate.toml", "--out", "elsewhere", "-q"]) == 0
-    assert "1 rows in elsewhere" in capsys.readouterr().out and (folder / "elsewhere/corpus/README.md").exists()
+    assert "1 row in elsewhere" in capsys.readouterr().out and (folder / "elsewhere/corpus/README.md").exists()
     assert cli.run(["curate", ".", "--json"]) == 0
     body = json.loads(capsys.readouterr().out)
     assert body["schema"] == "kengine.curation/1" and body["rows"] == 1 and body["folder"] == "curated"
@@ -64,11 +64,46 @@ def test_stages_alone_give_the_same_as_together(folder, capsys) -> None:
     assert "rows.jsonl:rows.jsonl:3: no_code" in capsys.readouterr().err
     assert cli.run(["curate", "reject", "b.jsonl", "--set", 'targets=["toy:cpu"]', "-o", "c.jsonl", "--json"]) == 0
     (line,) = capsys.readouterr().out.splitlines()
-    assert json.loads(line)["steps"][0]["lost"] == {"wrong_result": 1}
+    assert json.loads(line)["steps"][1]["lost"] == {"wrong_result": 1}
     assert cli.run(["curate", "export", "c.jsonl", "--set", "splits={train=1.0}", "-o", "corpus"]) == 0
     (row,) = [json.loads(line) for line in (folder / "corpus/messages/train.jsonl").read_text().splitlines()]
     assert row["uid"] == "rows.jsonl:rows.jsonl:1" and row["verdict"] == "passed"
     assert sorted(p.name for p in folder.glob(".*")) == []
+
+
+def test_a_stage_alone_counts_what_is_no_sample_with_its_file_and_row(folder, capsys) -> None:
+    good = (folder / "rows.jsonl").read_text().splitlines()[0]
+    unknown = good.replace('"task": "add"', '"task": "ad"')
+    assert unknown != good
+    (folder / "rows.jsonl").write_text("\n".join((good, '{"task": "add", ', good, unknown)) + "\n")
+    for stage, more in (("parse", {}), ("dedup", {"exact_duplicate": 1})):
+        assert cli.run(["curate", stage, "rows.jsonl", "-o", "out.jsonl", "--json"]) == 0
+        out, err = capsys.readouterr()
+        steps = [(s["stage"], s["entered"], s["lost"], s["left"]) for s in json.loads(out)["steps"]]
+        assert steps == [("load", 4, {"malformed_row": 1, "no_task": 1}, 2), (stage, 2, more, 2 - len(more))]
+        told = [line for line in err.splitlines() if "duplicate" not in line]
+        assert len(told) == 2 and "rows.jsonl:2: malformed_row: rows.jsonl:2: not JSON" in told[0]
+        assert "rows.jsonl:4: no_task: no task 'ad'" in told[1] and "add" in told[1]
+
+
+def test_a_report_alone_holds_what_loading_lost(folder, capsys) -> None:
+    with (folder / "rows.jsonl").open("a") as file:
+        file.write("{\n")
+    assert cli.run(["curate", "report", "rows.jsonl", "-o", "alone"]) == 0
+    capsys.readouterr()
+    body = json.loads((folder / "alone/report.json").read_text())
+    assert body["steps"][0] == {"stage": "load", "entered": 4, "added": 0, "left": 3, "lost": {"malformed_row": 1}}
+
+
+def test_what_is_wrong_with_the_settings_is_said_before_what_the_folder_holds(folder, capsys) -> None:
+    assert cli.run(["curate", "curate.toml", "-q"]) == 0
+    text = (folder / "curate.toml").read_text()
+    (folder / "curate.toml").write_text(text.replace("toy:cpu", "tyo:cpu"))
+    assert cli.run(["curate", "curate.toml", "-q"]) == 2
+    assert "reject.targets: 'tyo:cpu': no backend 'tyo' is installed" in capsys.readouterr().err
+    (folder / "curate.toml").write_text(text.replace("toy:cpu", "toy"))
+    assert cli.run(["curate", "curate.toml", "-q"]) == 2
+    assert "holds a run with other settings (they differ in: reject)" in capsys.readouterr().err
 
 
 def test_difficulty_balance_curriculum_and_report_alone_and_together(folder, capsys) -> None:

@@ -14,7 +14,7 @@ from kengine.curate.judge import Bench, check_targets, is_specialised, make_item
 from kengine.curate.record import Loss, Sample
 from kengine.curate.reject import Judging, Reject, build, make_bench
 from kengine.curate.taskbook import make
-from kengine.errors import TargetUnavailable
+from kengine.errors import TargetUnavailable, WorkerLost
 from kengine.model import (
     Case,
     CaseTiming,
@@ -200,3 +200,5 @@ def test_an_emulator_measures_nothing_and_a_sample_meets_targets_of_its_backend_
     ]
     bench.close()
     assert made[2:] == ["closed", "closed"]
+    with pytest.raises(WorkerLost, match="the engines were closed"):
+        bench.engine("toy:cpu")  # a thread that still works after Ctrl-C starts nothing anew

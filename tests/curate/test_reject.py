@@ -130,6 +130,33 @@ def test_an_exception_ends_the_rest() -> None:
     assert not [t for t in threading.enumerate() if t.name.startswith("curate")]
 
 
+@pytest.mark.parametrize("interrupted", [True, False])
+def test_an_interrupt_ends_what_is_being_done_and_a_failure_lets_it_end(interrupted) -> None:
+    """A worker that waits for its engine is told that nobody waits for the worker."""
+    ended = threading.Event()
+    told = []
+
+    def work(n: int) -> int:
+        if n:
+            told.append(ended.wait(timeout=20 if interrupted else 0.2))
+        elif not interrupted:
+            raise ValueError("zero")
+        return n
+
+    results = in_parallel(work, iter(range(3)), 3, ended.set)
+    if interrupted:
+        assert next(results) == 0
+        begun = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            results.throw(KeyboardInterrupt())
+        assert time.monotonic() - begun < 5 and all(told) and told
+    else:
+        with pytest.raises(ValueError, match="zero"):
+            list(results)
+        assert not ended.is_set()
+    assert not [t for t in threading.enumerate() if t.name.startswith("curate")]
+
+
 MODULE = """import torch
 rows, width = 4, 8
 batch = 16

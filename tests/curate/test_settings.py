@@ -171,6 +171,7 @@ targets = [
         ({"target": '"toy:cup"'}, r":8: reject\.targets: 'toy:cup': unknown target toy:cup.* the backend 'toy' has: toy:cpu"),  # noqa: E501
         ({"target": "'tyo:cpu'"}, r":8: reject\.targets: 'tyo:cpu': no backend 'tyo' is installed; installed backends: .*toy"),  # noqa: E501
         ({"more": 'compile_for = ["toy:x9"]'}, r":10: reject\.compile_for: 'toy:x9': unknown target"),
+        ({"more": 'select = ["KE10"]\nignore = ["KQ1"]'}, r":11: reject\.ignore: 'KQ1': no lint rule has a code that"),
         ({"more": '[augment]\nvariants = 1\ntargets = ["toy:x9"]'}, r":12: augment\.targets: 'toy:x9': unknown target"),
         ({"more": '[augment]\nreasoning = "ask"'}, r":11: augment\.reasoning: \"ask\" needs a table \[sample\]"),
         ({"more": '[sample]\nreplay = "no.jsonl"'}, r":11: sample\.replay: .*no\.jsonl: no such file"),

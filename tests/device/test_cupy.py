@@ -15,7 +15,7 @@ if importlib.util.find_spec("torch") is None:
     pytest.skip("needs torch", allow_module_level=True)
 
 import torch
-from kengine.device import graphs, trace
+from kengine.device import graphs, streams, trace
 from kengine.device.cupti import CuptiError
 from kengine.errors import CandidateFault
 from kengine.model import Candidate, Launch, Mode, SourceFile
@@ -23,6 +23,7 @@ from kengine.native import observe
 from kengine.runner import watch
 from kengine_cuda.device import cupy as watched
 from native_inputs import make_inputs
+from stream_doubles import Device
 from watch_support import followed
 
 CODE = "__global__ void twice(const float* x, float* y) {\n  y[threadIdx.x] = 2 * x[threadIdx.x];\n}\n"
@@ -168,6 +169,32 @@ def test_a_followed_call_knows_what_kernels_were_given_and_made(cupy: Any, devic
     seen = followed(inputs, call)
     assert torch.equal(seen.value, 2 * torch.arange(8.0) + 1)
     assert seen.kernels == {"twice": 1, "plus": 1} and seen.origins == [(True, True, False)]
+
+
+def test_a_launch_is_held_up_in_cupys_stream(cupy: Any, device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CuPy has a current stream of its own, and takes one for a launch: neither is torch's."""
+    double = Device(8).install(monkeypatch)
+    x, y = arrays()
+    kernel = cupy.RawKernel(CODE, "twice")
+    current = SimpleNamespace(ptr=0)
+    cupy.cuda.get_current_stream = lambda: current
+    monkeypatch.setattr(RawKernel, "__call__", lambda self, *_, stream=None: None)
+
+    def late(ptr: int, **given: Any) -> tuple[str, ...]:
+        current.ptr = ptr
+        with streams.calling(True) as left:
+            with observe.observing(Mode.normal):
+                kernel((1,), (8,), (x, y), **given)
+            streams.wait()
+            return left()
+
+    assert late(0) == () and double.held_ns == 0
+    assert late(1) == (), "another handle of the default stream"
+    assert late(4) == ("twice",)
+    assert late(0, stream=SimpleNamespace(ptr=5)) == ("twice",)
+    assert late(4, stream=SimpleNamespace(ptr=0)) == ()
+    monkeypatch.delattr(cupy.cuda, "get_current_stream", raising=False)
+    assert watched.stream_of({}) is None
 
 
 def test_errors_of_the_compiler_are_at_the_candidates_line(cupy: Any, device: Any) -> None:

@@ -71,6 +71,36 @@ def test_console_blocks_show_real_output(path: Path) -> None:
         assert "Traceback" not in block and "fault of kengine itself" not in block
 
 
+def shown_rules() -> list[tuple[str, list[str], int]]:
+    """Page, arguments and count of rules of every console block that shows a lint stage."""
+    found = []
+    for path in DOCUMENTS:
+        for command, output in re.findall(
+            r"^```console[^\n]*\n\$ kengine ([^\n]*)\n(.*?)^```", path.read_text(), re.M | re.S
+        ):
+            for count in re.findall(r"^  lint .*? (\d+) rules, ", output, re.M):
+                found.append((path.name, shlex.split(command), int(count)))
+    return found
+
+
+@pytest.mark.parametrize(("page", "arguments", "count"), shown_rules())
+def test_the_count_of_rules_is_that_of_today(page: str, arguments: list[str], count: int) -> None:
+    from kengine import lint, tasks
+    from kengine.errors import PluginError
+    from kengine.plugins.backend import load
+    from kengine.target import Target
+
+    options = {name: arguments[i + 1] for i, name in enumerate(arguments) if name.startswith("--")}
+    target = Target.parse(options["--target"]) if "--target" in options else Target(options["--backend"], "cpu")
+    task = ROOT / options["--task"] if "--task" in options else None
+    item = tasks.load(ROOT / arguments[-1], task)
+    try:
+        backend = load(target.backend)
+    except PluginError:
+        backend = None  # a backend of the examples that is not installed, which has no rules of its own
+    assert lint.check(item.candidate, item.task, target, backend).rules == count, f"{page}: run `make docs`"
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=IDS)
 def test_make_targets_exist(path: Path) -> None:
     makefile = (ROOT / "Makefile").read_text()
@@ -150,6 +180,21 @@ def test_every_key_of_the_block_is_explained() -> None:
         assert f"`{key}`" in text, key
     for value in (*get_args(Layout), *get_args(ValueClass)):
         assert f'`"{value}"`' in text, value
+
+
+def test_the_readme_counts_right() -> None:
+    from kengine.curate.loaders import FORMATS
+
+    text = (ROOT / "README.md").read_text()
+    assert f"Samples come from {len(FORMATS)} formats" in text
+    table = (ROOT / "docs" / "rewards.md").read_text().partition("## Presets")[2].partition("\n## ")[0]
+    presets = re.findall(r"`(\w+)`", "\n".join(line.split("|")[1] for line in table.splitlines() if line[:3] == "| `"))
+    assert len(presets) == 18 and "Eighteen reward presets" in text
+    judged = re.search(r"judges (\w+) RMSNorm kernels", text)
+    assert judged and judged[1] == "nine"
+    assert len(list((ROOT / "examples" / "triton" / "rmsnorm").glob("*.py"))) == 9
+    rows = (ROOT / "examples" / "curate_rmsnorm" / "replay.jsonl").read_text().splitlines()
+    assert f"{len(rows)} raw completions in" in text
 
 
 def test_every_stage_is_explained_in_order() -> None:

@@ -29,6 +29,28 @@ def test_verify_is_one_call_and_leaves_nothing():
     assert settled(before)
 
 
+def test_candidate_and_task_are_paths_texts_or_a_record(tmp_path):
+    from kengine import tasks
+    from kengine.engine.single import _read
+
+    (tmp_path / "a.py").write_text(GOOD)
+    (tmp_path / "task.py").write_text(TASK)
+    files, judges = ("a.py", GOOD), ("task.py", TASK, tasks.parse_task(TASK))
+    for file in files:
+        for judge in judges:
+            asked = [
+                each if isinstance(each, kengine.Task) or "\n" in each else tmp_path / each for each in (file, judge)
+            ]
+            for given in (asked, [str(each) if isinstance(each, type(tmp_path)) else each for each in asked]):
+                found = _read(*given)
+                assert found.task == judges[-1] and found.candidate.main.text == GOOD
+    assert kengine.verify(str(tmp_path / "a.py"), judges[-1], target="toy:cpu", plan=Plan(cases=1)).passed
+    with pytest.raises(UsageError, match="needs its task as a record too"):
+        kengine.verify(item(GOOD).candidate, TASK, target="toy:cpu")
+    with pytest.raises(UsageError, match=r"nowhere\.py: no such file"):
+        kengine.verify("nowhere.py", TASK, target="toy:cpu")
+
+
 def test_a_single_file_is_marked_self_referenced(engine):
     verdict = engine.verify(kengine.tasks.parse(TASK + GOOD, "single.py"))
     assert verdict.passed, verdict.message

@@ -86,3 +86,77 @@ def test_dimensions_ranges_and_conversions_on_the_host(made: Any) -> None:
     assert made.range(5) == [0, 1, 4, 9, 16, 30]
     moved = made.moved(x)
     assert moved.dtype is torch.float64 and torch.equal(moved, x.double())
+
+
+OPERATORS = r"""
+#include <torch/extension.h>
+__global__ void twice(const float* x, float* y, int n) { if (threadIdx.x < n) y[threadIdx.x] = 2 * x[threadIdx.x]; }
+at::Tensor on_device(const at::Tensor& x, double scale) {
+  auto y = at::empty_like(x);
+  twice<<<1, 32>>>(x.data_ptr<float>(), y.data_ptr<float>(), x.numel());
+  return y * scale;
+}
+at::Tensor on_host(const at::Tensor& x, double scale) { return x - 1000; }
+at::Tensor shape_only(const at::Tensor& x, double scale) { return at::empty_like(x); }
+TORCH_LIBRARY(light_keys, m) {
+  m.def("a(Tensor x, float scale=1.0) -> Tensor");
+  m.def("b(Tensor x, float scale=1.0) -> Tensor");
+  m.impl("a", c10::DispatchKey::CUDA, TORCH_FN(on_device));
+  m.impl("a", torch::kCPU, &on_host);
+  m.impl("b", torch::dispatch(c10::DispatchKey::CUDA, TORCH_FN(on_device)));
+}
+TORCH_LIBRARY_IMPL(light_keys, Meta, m) { m.impl("a", TORCH_FN(shape_only)); }
+"""
+
+
+def test_dispatch_keys(load: Any) -> None:
+    made = load(OPERATORS, functions=[], is_python_module=False)
+    made.forget_launches()
+    x = torch.arange(5.0)
+    assert torch.equal(torch.ops.light_keys.a(x), 2 * x)
+    assert torch.equal(torch.ops.light_keys.a(x, 1.0), 2 * x)  # of which the dispatcher leaves out the default
+    assert torch.equal(torch.ops.light_keys.b(x, scale=3.0), 6 * x)
+    assert [record.kernel for record in made.launches()] == ["twice"] * 3
+    assert torch.ops.light_keys.a(torch.empty(7, 3, device="meta")).shape == (7, 3)
+
+
+def test_the_standard_library_of_libcudacxx_needs_no_header(load: Any) -> None:
+    made = load(
+        """
+        __global__ void limits(float* y) {
+          y[0] = cuda::std::numeric_limits<float>::max();
+          y[1] = cuda::maximum<float>()(1.0f, 2.0f);
+          y[2] = cuda::std::min(3, 2);
+        }
+        torch::Tensor values() {
+          auto y = torch::zeros({3}, torch::device(torch::kCUDA));
+          limits<<<1, 1>>>(y.data_ptr<float>());
+          return y;
+        }
+        """,
+        "torch::Tensor values()",
+    )
+    assert made.values().tolist() == [torch.finfo(torch.float32).max, 2.0, 2.0]
+
+
+def test_flags_are_split_as_a_shell_splits_them(load: Any) -> None:
+    made = load(
+        "int64_t sum() { return FIRST + SECOND; }",
+        "int64_t sum()",
+        extra_cuda_cflags=["-O3 -DFIRST=4", "-D SECOND=5 --use_fast_math"],
+    )
+    assert made.sum() == 9
+
+
+def test_a_scalar_crosses_the_dispatcher_and_no_binding_as_with_torch(load: Any) -> None:
+    text = """
+    torch::Tensor shifted(const torch::Tensor& x, const at::Scalar& by) { return x + by.to<double>(); }
+    at::Scalar seven() { return 7; }
+    TORCH_LIBRARY(light_scalars, m) { m.def("shifted(Tensor x, Scalar by=1) -> Tensor", &shifted); }
+    """
+    made = load(text, "torch::Tensor shifted(const torch::Tensor& x, const at::Scalar& by)", "at::Scalar seven()")
+    with pytest.raises(RuntimeError, match="loading for c10::Scalar NYI"):
+        made.shifted(torch.zeros(2), 3)
+    assert made.seven() == 7
+    assert torch.ops.light_scalars.shifted(torch.zeros(2), 3).tolist() == [3.0, 3.0]
+    assert torch.ops.light_scalars.shifted(torch.zeros(2)).tolist() == [1.0, 1.0]

@@ -91,6 +91,8 @@ def test_torchs_own_headers_serve_what_the_light_ones_lack(settings: Settings) -
 
 BELOW = r"""
 #include <torch/extension.h>
+#include <ATen/AccumulateType.h>
+static_assert(std::is_same_v<at::acc_type<c10::Half, true>, float>);
 __global__ void relu(const float* x, float* y, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) y[i] = x[i + %d] > 0.f ? x[i + %d] : 0.f;

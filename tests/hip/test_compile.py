@@ -91,7 +91,7 @@ def test_wrong_number_of_arguments_and_unknown_kernel(build) -> None:
     from kengine.errors import CandidateFault
 
     module = build(ADD)
-    with pytest.raises(CandidateFault, match="add takes 3 arguments, 2 given"):
+    with pytest.raises(CandidateFault, match=r"add takes 3 arguments \(const float\* x, float\* y, int n\), 2 given"):
         module.launch("add", Configuration((1, 1, 1), (64, 1, 1)), (None, None), False)
     with pytest.raises(CandidateFault, match="has no kernel 'sub'; it has add"):
         module.launch("sub", Configuration((1, 1, 1), (64, 1, 1)), (), False)

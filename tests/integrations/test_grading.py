@@ -6,6 +6,7 @@ import pickle
 
 import pytest
 from kengine import InfraError, TaskError, UsageError
+from kengine.client import Settings
 from kengine.client.client import KengineWarning
 from kengine.integrations.grading import Grader, grader
 
@@ -37,6 +38,27 @@ def test_a_task_that_cannot_be_read(toy, broken):
     with pytest.warns(KengineWarning, match="its task is broken: task.py"):
         graded = mask.grade([toy.wrong, toy.right, toy.right], [toy.task, broken, toy.task])
     assert [g.status for g in graded] == ["wrong_result", "masked", "passed"] and graded[1].reward is None
+
+
+CUDA = "```cuda\n__global__ void k(float* x) {}\n```\n"
+PYTHON = "```python\ndef candidate(x, y):\n    return x\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "answer", "path"),
+    [
+        ({"target": "cuda:cpu"}, "", CUDA, "candidate.cu"),
+        ({"target": "cuda:cpu"}, "", CUDA + PYTHON, "candidate.py"),
+        ({"target": "cuda:cpu"}, "candidate.cu", CUDA + PYTHON, "candidate.cu"),
+        ({"backend": "triton"}, "", PYTHON + CUDA, "candidate.py"),
+        ({"url": "http://127.0.0.1:1"}, "", CUDA, "candidate.cu"),
+    ],
+)
+def test_the_answer_tells_its_language_where_no_name_does(toy, where, name, answer, path):
+    made = Grader(Settings(**where), name=name)
+    item = made._item(answer, toy.task)
+    assert item is not None and item.candidate.main.path == path
+    assert "```" not in item.candidate.main.text
 
 
 def test_it_travels(toy):

@@ -121,3 +121,35 @@ def test_room_is_two_small_numbers(bench, make_task, room):
     bench.open(make_task(SOURCE), cases=1)
     answer = ask(bench, 0, room=room)
     assert answer["ok"] is False and "want two numbers from 0 to 16" in answer["message"]
+
+
+def test_what_is_written_into_holds_the_earlier_answer_for_nearly_the_same_inputs_alone(bench, make_task):
+    bench.open(make_task(SOURCE), cases=1)
+
+    def lend(phase):
+        (one,) = bench.lend(0, phase=phase)
+        return one, one.destination[0].clone()
+
+    one, found = lend("check")
+    assert found.isnan().all()
+    answer = one.args[0] * one.args[1]
+    one.destination[0].copy_(answer)
+    one, found = lend("check~pair")
+    assert torch.equal(found, answer) and not torch.equal(one.args[0] * one.args[1], answer)
+    holder = bench.judge.holders["r1"]
+    assert all(set(bytes(one.view[at : at + nbytes])) == {255} for at, nbytes in holder.places[0].sinks)
+    for phase in ("check", "fresh", "check~pair", "fresh~pair", "without"):
+        one.destination[0].copy_(answer)
+        one, found = lend(phase)
+        # `check~pair` comes after a loan of other inputs.
+        assert found.isnan().all(), phase
+
+
+def test_an_empty_case_does_not_come_first(bench, make_task):
+    source = SOURCE.replace("device):", "device, n=8):").replace("randn(8", "randn(n")
+    sizes = [{"n": 0}, {"n": 3}, {"n": 0, "name": "again"}, {"n": 2}]
+    cases = [{"name": s.get("name", f"n{s['n']}"), "params": {"n": s["n"]}} for s in sizes]
+    opened = bench.open(make_task(source, cases=cases))
+    assert [c["name"] for c in opened["cases"]][:4] == ["n3", "n2", "n0", "again"]
+    assert [v["index"] for v in opened["views"]] == list(range(len(opened["cases"])))
+    assert opened["views"][0]["outputs"][0]["shape"] == [3, 32]

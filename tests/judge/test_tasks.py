@@ -320,3 +320,13 @@ def test_numpy_task_in_a_process_without_torch(tmp_path):
         [sys.executable, "-c", program], capture_output=True, text=True, env={"PYTHONPATH": root}, timeout=120
     )
     assert done.stdout == "fine ['torch']\n", done.stderr
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU")
+@pytest.mark.parametrize("made", ["torch.Generator('cuda')", "torch.ones(4, device='cuda')", "torch.cuda.Stream()"])
+def test_a_task_that_asks_for_a_gpu_itself_is_told_what_to_do(bench, make_task, made):
+    text = f"import torch\ndef reference(x): return x\ndef make_inputs(seed, device):\n    {made}\n    return (1,)\n"
+    answer = bench.open(make_task(text))
+    assert not answer["ok"]
+    assert "it asks for a GPU itself: make its arrays on the device that it is given" in str(answer), answer
+    assert "must accept seed" not in str(answer)

@@ -85,7 +85,7 @@ def test_integers_that_a_driver_reads_right(call, n: str) -> None:
 
 def test_an_array_of_another_float_type(call) -> None:
     found = fault(call, scale(), X.double())
-    assert found.message == "scale: argument 0 for 'const float* x': the array is of float64"
+    assert found.message == "scale: argument 0 for 'const float* x': the array is of float64 (line 16)"
 
 
 def test_a_torch_tensor_is_no_argument(call) -> None:

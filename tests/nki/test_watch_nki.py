@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from kengine.array import Array
+from kengine.errors import CandidateFault
 from kengine.model import Candidate, Mode, SourceFile, Target, TaskView, TensorSpec
 from kengine.plugins.hooks import Inputs
 from kengine.provenance import numeric  # noqa: F401
@@ -107,3 +108,49 @@ def candidate(x, w):
     artifact = plugin.kengine_compile(candidate, view, Target("nki", "sim"), [], tmp_path)
     assert artifact.details["defined"] == ("copy", "unused")
     assert artifact.details["libraries"] == ()
+
+
+REACHES = NEW + """
+import copy, operator
+import numpy as np
+
+def reach(tensor):
+    WAY
+
+@nki.jit
+def candidate(x, w):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile, src=x)
+    try:
+        reach(tile)
+    except ValueError:
+        pass
+    nisa.dma_copy(dst=out, src=tile)
+    return out
+"""
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        "np.frombuffer(tensor.storage.bytes, np.float32)",
+        "tensor.array()[...] = 1.0",
+        "operator.attrgetter('sto' + 'rage')(tensor)",
+        "getattr(tensor, '_ar' + 'ray'); raise ValueError",
+        "type(tensor).array(tensor)",
+        "exec('tensor.storage', {'tensor': tensor})",
+    ],
+)
+def test_memory_behind_a_tensor_is_not_the_candidates(look: Callable[[str], Seen], way: str) -> None:
+    with pytest.raises(CandidateFault, match="only the interpreter has") as fault:
+        look(REACHES.replace("WAY", way))
+    assert fault.value.status == "tampered"
+    from kengine_nki.sim.tensor import NkiTensor
+
+    assert not isinstance(vars(NkiTensor)["storage"], property)
+
+
+@pytest.mark.parametrize("way", ["copy.copy(tensor)", "repr(tensor), tensor.shape, len(tensor)", "pass"])
+def test_what_a_kernel_may_do_with_a_tensor(look: Callable[[str], Seen], way: str) -> None:
+    assert look(REACHES.replace("WAY", way)).facts.outputs[0].kernels

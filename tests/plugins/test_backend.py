@@ -16,6 +16,7 @@ from kengine.errors import (
 from kengine.model import Candidate, CaseView, Comparison, Finding, Mode, SourceFile, Target, Task, TaskView, TimingPlan
 from kengine.plugins import backend as front
 from kengine.plugins.backend import PLUGIN_FAILED, load
+from kengine.plugins.dialect import Dialect
 from kengine.plugins.hooks import Inputs, Outputs
 from kengine.plugins.registry import PluginWarning
 
@@ -137,6 +138,21 @@ def test_a_fault_of_the_candidate_passes_through(install):
     with pytest.raises(CandidateFault) as caught:
         good.compile(CANDIDATE, VIEW, X1, [], Path())
     assert (caught.value.status, caught.value.line) == ("compile_failed", 3)
+
+
+def test_a_candidate_in_another_language_is_its_own_fault(install):
+    install("good")
+    good = load("good")
+    cuda = Candidate((SourceFile("a.cu", "__global__ void x() {}\n"),), "x", "cuda")
+    assert good.dialect is None  # it does not say what it takes, so it is asked
+    assert good.compile(cuda, VIEW, X1, [], Path()).target == X1
+    good.dialect = Dialect("Good")
+    with pytest.raises(CandidateFault) as caught:
+        good.compile(cuda, VIEW, X1, [], Path())
+    assert (caught.value.status, caught.value.message) == (
+        "compile_failed", "a.cu is CUDA, and the backend 'good' judges Python"
+    )  # fmt: skip
+    assert good.compile(CANDIDATE, VIEW, X1, [], Path()).target == X1
 
 
 def test_a_slow_import_is_named_in_a_warning(install):

@@ -85,6 +85,24 @@ def test_fences_lead_to_languages_and_backends(declare) -> None:
         Dialect(fences=("Two words",))
 
 
+def test_languages_are_those_that_are_named_or_those_of_the_native_file(declare) -> None:
+    declare(
+        py=Dialect("Py"), cu=Dialect("CUDA", native=".cu"), hip=Dialect("HIP", native=".hip"),
+        own=Dialect("Own", native=".cu", languages=("cuda",)), silent=None,
+    )  # fmt: skip
+    known = dialect.declared()
+    assert {name: known[name].taken for name in known} == {
+        "py": ("python",), "cu": ("python", "cuda"), "hip": ("python", "hip", "cuda"), "own": ("cuda",),
+    }  # fmt: skip
+    assert dialect.takers("cuda") == ("cu", "own", "hip") and dialect.takers("hip") == ("hip",)
+    assert dialect.takers("python") == ("py", "cu", "hip")
+    assert known["py"].refuse("py", "k.cu", "cuda") == "k.cu is CUDA, and the backend 'py' judges Python"
+    assert known["cu"].refuse("cu", "k.hip", "hip") == "k.hip is HIP, and the backend 'cu' judges Python and CUDA"
+    assert known["hip"].refuse("hip", "k.cu", "cuda") == known["py"].refuse("py", "k.py", "python") == ""
+    with pytest.raises(ValueError, match="languages: 'c' is not known; allowed: python, cuda, hip"):
+        Dialect(languages=("c",))
+
+
 def test_libraries_switches_and_functions_that_add_are_those_of_all_backends(declare) -> None:
     declare(
         acme=Dialect(libraries=frozenset({"acme"}), settings=frozenset({"acme.knobs"}), adding=frozenset({"product"})),

@@ -91,7 +91,7 @@ UNSUPPORTED = {
     "cuBLAS/hipBLAS": "\nvoid f() { cublasSgemm(h, a, b, m, n, k, &x, p, q, r, s, &y, c, d); }",
     "textures and surfaces": "\n__global__ void k(cudaTextureObject_t t) {}",
     "libcu++": "\n__shared__ cuda::barrier<cuda::thread_scope_block> bar;",
-    "CUB": "\ntypedef cub::BlockReduce<float, 256> Reduce;",
+    "CUB": "\ntypedef cub::BlockHistogram<int, 256, 1, 8> Count;",
     "tensor map (TMA)": "\n__global__ void k(const __grid_constant__ CUtensorMap map) {}",
     "launch from a kernel (dynamic parallelism)": "__global__ void k() {\n  child<<<1, 1>>>();\n}",
 }

@@ -189,6 +189,51 @@ def test_misaligned_vector_access(fault_of: Any) -> None:
     )
 
 
+COPIES = {
+    "load": ("float4 v = *(const float4*)(x + i); y[i] = v.x + v.w;", "x", 4, 16, "access"),
+    "assigned": ("float4 v; v = ((const float4*)(x + i))[0]; y[i] = v.x + v.w;", "x", 4, 16, "access"),
+    "store": ("float4 v = make_float4(1, 2, 3, 4); *reinterpret_cast<float4*>(y + i) = v;", "y", 4, 16, "write"),
+    "by two floats": ("float4 v = *(const float4*)(x + 2 * i); y[i] = v.x + v.w;", "x", 8, 16, "access"),
+    "stored by two floats": ("*(float4*)(y + 2 * i) = make_float4(1, 2, 3, 4);", "y", 8, 16, "write"),
+    "both": ("*(float2*)(y + i) = *(const float2*)(x + 2 * i);", "y", 4, 8, "write"),
+    "pair": ("float2 v = *(const float2*)(x + i); y[i] = v.x + v.y;", "x", 4, 8, "access"),
+    "own": ("struct alignas(16) Four { float f[4]; }; Four v = *(const Four*)(x + i); y[i] = v.f[1];", "x", 4, 16, "access"),
+    "member": ("y[i] = ((const float4*)(x + i))->y;", "x", 4, 16, "access"),
+}
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_misaligned_copies_of_whole_objects(fault_of: Any, name: str) -> None:
+    body, argument, offset, multiple, what = COPIES[name]
+    source = f"__global__ void k(const float* x, float* y) {{\n  int i = threadIdx.x;\n  {body}\n}}"
+    fault = fault_of(source, 1, 2, (zeros(32), zeros(32)), check=True)
+    assert (fault.kind, fault.thread, fault.argument, fault.byte_offset, fault.line) == (
+        FaultKind.MISALIGNED, (1, 0, 0), argument, offset, 3,
+    )  # fmt: skip
+    assert f"{what} at an address that is not a multiple of {multiple}" in fault.message
+
+
+def test_an_aligned_vector_and_a_misaligned_pointer_that_nobody_follows_are_right(compile_source: Any) -> None:
+    program = compile_source(
+        """
+        struct Packed { float a; float4 v; };
+        __global__ void k(const float* x, float* y) {
+          __shared__ float4 tile[4];
+          const float4* odd = reinterpret_cast<const float4*>(x + 1);
+          float4 v = ((unsigned long long)odd & 15) ? *reinterpret_cast<const float4*>(x) : *odd;
+          tile[threadIdx.x] = v;
+          Packed p{1.0f, tile[threadIdx.x]};
+          Packed q = p;
+          reinterpret_cast<float4*>(y)[threadIdx.x] = q.v;
+        }
+        """,
+        check=True,
+    )
+    x, y = np.arange(16, dtype=np.float32), zeros(16)
+    program.launch("k", 1, 4, (x, y))
+    assert np.array_equal(y.reshape(4, 4), np.tile(x[:4], (4, 1)))
+
+
 def test_view_at_an_odd_offset_is_misaligned_as_on_a_device(compile_source: Any) -> None:
     program = compile_source("__global__ void k(float2* x) { x[threadIdx.x] = make_float2(1, 2); }", check=True)
     with pytest.raises(KernelFault, match="misaligned"):

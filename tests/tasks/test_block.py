@@ -47,7 +47,8 @@ def test_strings_and_other_comments_are_no_block(text: str, language: str) -> No
         ("# /// kengine\n# a = 1\nx = 1\n", r"k.py:3: .* of line 1 is not closed"),
         ("# /// kengine\n# a = 1", r"k.py:1: .* is not closed"),
         ("# /// kengine\n# ///\n# /// kengine\n# ///\n", r"k.py:3: a second"),
-        ("\n# /// kengine\n# a = 1\n# b = = 2\n# ///\n", r"k.py:4: the kengine block is not TOML"),
+        ("\n# /// kengine\n# a = 1\n# b = = 2\n# ///\n", r"k.py:4: the kengine block is not TOML: [^:(]* in column 7$"),
+        ("# /// kengine\n# a = [1,\n# ///\n", r"k.py:\d: the kengine block is not TOML: [^:(]*$"),
         ("# /// kengine\n# a = nan\n# ///\n", r"k.py:2: a: nan is not a finite number"),
         ("# /// kengine\n# a = 2020-01-01\n# ///\n", r"k.py:2: a: a date has no meaning"),
     ],
@@ -55,6 +56,12 @@ def test_strings_and_other_comments_are_no_block(text: str, language: str) -> No
 def test_malformed_blocks(text: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         find_block(text, "k.py")
+
+
+def test_the_place_in_a_native_block_is_that_of_the_file() -> None:
+    text = "// what it does\n// /// kengine\n// block = 256\n// grid = n / 256\n// ///\n"
+    with pytest.raises(UsageError, match=r"k.cu:4: the kengine block is not TOML: \w[\w ]* in column 11$"):
+        find_block(text, "k.cu", "cuda")
 
 
 def test_unknown_keys_of_a_task() -> None:

@@ -60,9 +60,9 @@ def test_what_is_wrong_with_the_block_is_said(old, new, part) -> None:
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="needs torch")
 def test_its_kernels_are_the_reference(tmp_path, monkeypatch) -> None:
     import torch
-    from kengine.native import reference
+    from kengine.native import cache
 
-    monkeypatch.setattr(reference, "_folder", lambda: tmp_path)
+    monkeypatch.setattr(cache, "parts_folder", lambda: tmp_path)
     space: dict = {}
     exec(parse_task(TASK, "triple.hip").source, space)
     (x,) = space["make_inputs"](7, "cpu", N=70)

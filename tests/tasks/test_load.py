@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from kengine.errors import TaskError, UsageError
-from kengine.tasks import Item, examine, load, pair, parse, parse_task
+from kengine.tasks import Item, examine, load, load_task, pair, parse, parse_task
 
 TASK = """
 def reference(x, w):
@@ -61,6 +61,23 @@ def test_task_and_candidate_files(tmp_path: Path) -> None:
         assert fault(item) is None
 
 
+def test_paths_are_text_or_objects_and_a_task_is_read_once(tmp_path: Path) -> None:
+    (tmp_path / "task.py").write_text(TASK)
+    (tmp_path / "k.py").write_text("def candidate(x, w): return x * w\n")
+    task, path = load_task(str(tmp_path / "task.py")), tmp_path / "k.py"
+    assert task == load_task(tmp_path / "task.py") and task.name == "task"
+    items = [
+        load(files, judge)
+        for files in (path, str(path), [path], [str(path)], (path,))
+        for judge in (tmp_path / "task.py", str(tmp_path / "task.py"), task)
+    ]
+    assert all(item == items[0] for item in items) and items[0].key == str(path)
+    with pytest.raises(TaskError, match=r"nowhere\.py: no such file"):
+        load_task(str(tmp_path / "nowhere.py"))
+    with pytest.raises(UsageError, match="no file given"):
+        load([])
+
+
 def test_kernelbench_and_numpy_forms() -> None:
     item = parse("class ModelNew:\n    def forward(self, x): return x\n", "k.py", BENCH)
     assert (item.task.form, item.candidate.entry, fault(item)) == ("module", "ModelNew", None)
@@ -85,6 +102,24 @@ def test_native_candidates(tmp_path: Path) -> None:
         load([path])
     status, message, _ = fault(parse('// /// kengine\n// entry = "mull"\n// ///\n' + text, "k.cu", TASK)) or ("", "", 0)
     assert status == "compile_failed" and "did you mean 'mul'?; kernels in the file: mul" in message
+
+
+@pytest.mark.parametrize(
+    ("block", "entry"),
+    [
+        ('// kernel = "second<{x}>"\n// block = 32\n', "second"),
+        ('// kernel = "second<{x}>"\n// entry = "first"\n', "first"),
+        ('// [[launch]]\n// kernel = "first"\n// [[launch]]\n// kernel = "second"\n', "first"),
+        ('// [[launch]]\n// block = 32\n// [[launch]]\n// kernel = "ns::second<float>"\n', "second"),
+        ("// [[launch]]\n// block = 32\n", "candidate"),
+        ("// launch = 3\n// kernel = 4\n", "candidate"),
+    ],
+)
+def test_the_kernel_that_a_block_launches_is_the_entry(block: str, entry: str) -> None:
+    kernels = "__global__ void first(float* x) {}\ntemplate <class T> __global__ void second(T* x) {}\n"
+    item = parse(f"// /// kengine\n{block}// ///\n{kernels}", "k.cu", TASK)
+    assert item.candidate.entry == entry
+    assert (fault(item) is None) == (entry != "candidate")
 
 
 def test_entries_that_are_told_by_the_text() -> None:

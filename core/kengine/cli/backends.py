@@ -45,9 +45,9 @@ def command(names: tuple[str, ...], as_json: bool) -> int:
     else:
         _print(found)
     if names:
-        from kengine.cli.failure import worst
+        from kengine.cli.failure import exit_code, worst
 
-        return worst([listing.error.exit_code for listing in found if listing.error is not None])
+        return worst([exit_code(listing.error) for listing in found if listing.error is not None])
     return 0
 
 

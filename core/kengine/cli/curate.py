@@ -87,10 +87,11 @@ def command(
         click.echo(json.dumps(body, separators=(",", ":"), allow_nan=False))
     else:
         _show(result.funnel, False, sys.stdout)
-        click.echo(f"\n{result.rows:,} rows in {result.folder}")
-        if result.examples:
-            from kengine.report.plain import clean
+        from kengine.curate.funnel import count_rows
+        from kengine.report.plain import clean
 
+        click.echo(f"\n{count_rows(result.rows)} in {result.folder}")
+        if result.examples:
             click.echo("nothing is left; of each reason the first loss:")
             for text in result.examples:
                 click.echo(f"  {clean(text, False)}")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from kengine.errors import BackendNotFound, InfraError, KengineError, PluginError
+from kengine.errors import BackendNotFound, InfraError, KengineError, PluginError, UsageError
 from kengine.report.plain import clean
 
 ORDER = (5, 3, 2, 4, 1, 0)
@@ -31,21 +31,21 @@ def explain(error: Exception) -> int:
         hint = hint_for(error)
         if hint:
             say("hint", hint)
-        return error.exit_code
+        return exit_code(error)
     say("error", f"{type(error).__name__}: {error}")
     say("hint", "this is a fault of kengine itself; KENGINE_DEBUG=1 shows where it happened")
     return InfraError.exit_code
 
 
+def exit_code(error: KengineError) -> int:
+    """What the command ends with; a backend that is not installed is a name that a person got wrong, no plugin."""
+    return UsageError.exit_code if isinstance(error, BackendNotFound) else error.exit_code
+
+
 def hint_for(error: KengineError) -> str:
     """What to try next, "" when the message says it already."""
     if isinstance(error, BackendNotFound):
-        from difflib import get_close_matches
-
-        from kengine.plugins import registry
-
-        near = get_close_matches(error.plugin, sorted({plugin.name for plugin in registry.installed()}), 1)
-        return f"did you mean {near[0]!r}?" if near else "`kengine backends` lists what is installed"
+        return "" if "did you mean" in str(error) else "`kengine backends` lists what is installed"
     if isinstance(error, PluginError) and error.distribution:
         return f"the plugin comes with the distribution {error.distribution}; `kengine backends` lists all"
     if isinstance(error, InfraError):

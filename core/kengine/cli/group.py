@@ -28,8 +28,8 @@ class _Group(click.Group):
             from difflib import get_close_matches
 
             near = get_close_matches(name, COMMANDS, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise click.UsageError(f"no command {name!r}{hint} There are: {', '.join(COMMANDS)}", ctx)
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            raise click.UsageError(f"no command {name!r}; {hint}commands: {', '.join(COMMANDS)}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

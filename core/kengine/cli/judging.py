@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kengine.cli import console
-from kengine.cli.failure import about, debugging, hint_for, say, worst
-from kengine.errors import KengineError, UsageError
+from kengine.cli.failure import about, debugging, exit_code, hint_for, say, worst
+from kengine.errors import KengineError, TaskError, UsageError
 from kengine.model import Capability, Status, Verdict
 from kengine.report.plain import clean
 
 if TYPE_CHECKING:
     from kengine.cli.options import Choice
     from kengine.config import Plan
-    from kengine.model import Target, TargetInfo
+    from kengine.engine import Engine
     from kengine.tasks.item import Item
 
 ERROR_SCHEMA = "kengine.error/1"
@@ -62,24 +62,30 @@ def judge(
     not given; they go over the project's configuration. full: tell every verdict in full, not only a single one.
     """
     from kengine import config
-    from kengine.cli import options
-    from kengine.cli.files import check_file, expand
+    from kengine.cli import codes, options
+    from kengine.cli.files import check_file
+    from kengine.cli.fitting import fit
 
     settings = config.read()
     compile_for, jobs = given.pop("compile_for", ()), given.pop("jobs", None)
     choice = options.choose(settings, backend, target, compile_for=compile_for, jobs=jobs)
     plan = options.merge_plan(settings.plan, **given)
+    codes.heed(plan, choice.backends, given.get("select", ()), given.get("ignore", ()))
     if task is not None:
         check_file(task, "a task")
-    paths = expand(files, task)
+    fitting = fit(files, task, choice.backends)
     results = Results()
     if output.html is not None:
         _check_writable(output.html)
+    for note in fitting.notes:
+        say("note", note)
     try:
-        items = list(_load(paths, task, results, output))
-        if items:
-            for name, chosen in choice.pairs:
-                _judge_on(name, chosen, items, choice, plan, run, results, output)
+        for path, error in fitting.errors:
+            _fail(results, str(path), error, output)
+        items = list(_load(fitting.paths, task, results, output))
+        for (name, chosen), where in zip(choice.pairs, choice.backends):
+            if mine := [item for item in items if fitting.takes(where, Path(item.key))]:
+                _judge_on(name, chosen, mine, choice, plan, run, results, output)
     finally:
         tell(results, output, full)
     return results.exit_code
@@ -103,16 +109,14 @@ def _judge_on(
     backend: str | None, target: str | None, items: list[Item], choice: Choice, plan: Plan, run: Path | None,
     results: Results, output: Output,
 ) -> None:  # fmt: skip
-    from kengine.engine import Engine
-
     # No chip asked for means those that the target itself names.
     beside = choice.compile_for or None
     workers = choice.workers or min(len(items), default_workers())
-    engine = Engine(backend, target, compile_for=beside, plan=plan, workers=workers, run=run)
+    engine = make_engine(backend, target, plan, beside, workers, run)
     # A bar and JSON lines on one terminal would write over each other.
     silent = output.quiet or (output.as_json and sys.stdout.isatty())
     with engine:
-        announce(engine.info, engine.compile_for, output)
+        announce(engine, output)
         with console.progress(len(items), "judging", silent) as bar:
             outcomes: Iterable[Verdict | KengineError] = engine.verify_many(items, return_exceptions=True)
             for item, outcome in zip(items, outcomes):
@@ -124,19 +128,40 @@ def _judge_on(
                     bar.advance(f"{item.key} {type(outcome).__name__}")
 
 
+def make_engine(
+    backend: str | None, target: str | None, plan: Plan, compile_for: Sequence[str] | None, workers: int | None,
+    run: Path | None,
+) -> Engine:  # fmt: skip
+    """An engine, or the error with what to do about a target that cannot measure when it is to."""
+    from kengine.engine import Engine, selection
+
+    try:
+        return Engine(backend, target, compile_for=compile_for, plan=plan, workers=workers, run=run)
+    except UsageError as error:
+        advice = selection.how_to_time(backend, target, plan.device_only) if plan.timed else ""
+        if not advice:
+            raise
+        raise UsageError(f"{error}; {advice}") from error
+
+
 def default_workers() -> int:
     """Processors that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
-def announce(info: TargetInfo, beside: Sequence[Target], output: Output) -> None:
-    """The first line: which target was chosen, and whether it is an emulator."""
+def announce(engine: Engine, output: Output) -> None:
+    """The first line: which target was chosen, whether it is an emulator, and for which chips it is compiled beside."""
+    from kengine.engine import selection
+
     if output.quiet:
         return
+    info = engine.info
     here = "a device" if Capability.launch in info.capabilities else "no such device here, so nothing is launched"
     line = f"target {info.target}: {'an emulator, it says nothing about speed' if info.emulated else here}"
-    if beside:
-        line += f"; compiled for {', '.join(map(str, beside))} beside it"
+    if engine.compile_for:
+        line += f"; compiled for {', '.join(map(str, engine.compile_for))} beside it"
+    elif missing := selection.why_not_compiled(engine.backend, info):
+        line += f"; not compiled for a chip: {missing}"
     if info.note:
         line += f" ({info.note})"
     _aside(line, output)
@@ -164,18 +189,22 @@ def _fail(results: Results, file: str, error: KengineError, output: Output) -> N
     if debugging():
         traceback.print_exception(type(error), error, error.__traceback__)
     kind = type(error).__name__
+    told_before = isinstance(error, TaskError) and any((k, m) == (kind, str(error)) for _, k, m in results.errors)
     results.errors.append((file, kind, str(error)))
-    results.codes.append(error.exit_code)
+    results.codes.append(exit_code(error))
     if output.as_json:
         body = {
             "schema": ERROR_SCHEMA,
             "error": kind,
             "message": str(error),
             "candidate": file,
-            "exit_code": error.exit_code,
+            "exit_code": exit_code(error),
         }
         click.echo(json.dumps(body, separators=(",", ":")))
-    say("error", about(file, str(error) or kind))
+    if told_before:
+        return
+    # What is wrong with a task is no candidate's matter: it is said once, and names the task's own file.
+    say("error", str(error) if isinstance(error, TaskError) else about(file, str(error) or kind))
     if hint := hint_for(error):
         say("hint", hint)
 

@@ -11,6 +11,7 @@ import click
 from kengine.cli import options
 
 if TYPE_CHECKING:
+    from kengine.errors import CandidateFault
     from kengine.model import LintRecord, Target
     from kengine.plugins.backend import Backend
 
@@ -27,43 +28,49 @@ def command(
     files: tuple[str, ...], task: Path | None, backend: str | None, target: tuple[str, ...], select: tuple[str, ...],
     ignore: tuple[str, ...], as_json: bool,
 ) -> int:  # fmt: skip
-    """Look at the text of candidates and report findings; nothing is executed, no device or toolchain is needed."""
+    """Look at the text of candidates and report findings; nothing is executed, no device or toolchain is needed.
+
+    A task is needed all the same, by --task or in the same file: what a candidate may leave to libraries is its matter.
+    So is --backend or --target, whose rules are added to kengine's own.
+
+    Exit code: 1 when a rule rejects a candidate, or its text shows that it cannot be compiled or called.
+    """
     from kengine import config, lint, tasks
-    from kengine.cli.failure import about, say, worst
-    from kengine.cli.files import check_file, expand
+    from kengine.cli import codes as lint_codes
+    from kengine.cli.failure import about, exit_code, say, worst
+    from kengine.cli.files import check_file
+    from kengine.cli.fitting import fit
     from kengine.errors import KengineError
 
     settings = config.read()
     choice = options.choose(settings, backend, target)
     plan = options.merge_plan(settings.plan, select=select, ignore=ignore)
+    lint_codes.heed(plan, choice.backends, select, ignore)
     if task is not None:
         check_file(task, "a task")
+    fitting = fit(files, task, choice.backends)
+    for note in fitting.notes:
+        say("note", note)
     codes: list[int] = []
-    unheard = set(plan.select)
-    for where in choice.pairs:
+    for file, misfit in fitting.errors:
+        say("error", about(str(file), str(misfit)))
+        codes.append(misfit.exit_code)
+    for where, name in zip(choice.pairs, choice.backends):
         loaded, chosen = _target(*where)
-        for path in expand(files, task):
+        for path in fitting.paths:
+            if not fitting.takes(name, path):
+                continue
             try:
                 item = tasks.load([path], task)
             except KengineError as error:
                 say("error", about(str(path), str(error)))
-                codes.append(error.exit_code)
+                codes.append(exit_code(error))
                 continue
+            fault = tasks.examine(item.candidate, item.task)
             record = lint.check(item.candidate, item.task, chosen, loaded, plan.select, plan.ignore)
-            codes.append(int(any(f.severity == "reject" for f in record.findings)))
-            unheard -= {wanted for wanted in unheard if any(f.code.startswith(wanted) for f in record.findings)}
-            _tell(path, record, as_json)
-    for wanted in sorted(unheard - _known(unheard)):
-        say("warning", f"--select {wanted}: no rule of kengine's own has a code that begins so, and no rule of the "
-            "backend found anything by one; docs/rules.md lists the codes")  # fmt: skip
+            codes.append(int(fault is not None or any(f.severity == "reject" for f in record.findings)))
+            _tell(path, record, fault, as_json)
     return worst(codes)
-
-
-def _known(prefixes: set[str]) -> set[str]:
-    """Those of these beginnings with which the code of a rule of the core begins."""
-    from kengine.lint.rules import RULES
-
-    return {prefix for prefix in prefixes if any(rule.code.startswith(prefix) for rule in RULES)}
 
 
 def _target(backend: str | None, target: str | None) -> tuple[Backend, Target]:
@@ -81,19 +88,25 @@ def _target(backend: str | None, target: str | None) -> tuple[Backend, Target]:
     return loaded, loaded.targets()[0].target
 
 
-def _tell(path: Path, record: LintRecord, as_json: bool) -> None:
+def _tell(path: Path, record: LintRecord, fault: CandidateFault | None, as_json: bool) -> None:
     from kengine import codec
     from kengine.report.plain import clean, count
 
     if as_json:
-        body: dict[str, Any] = {"schema": SCHEMA, "candidate": str(path), **codec.to_json(record)}
+        body: dict[str, Any] = {"schema": SCHEMA, "candidate": str(path), **codec.to_json(record), "fault": None}
+        if fault is not None:
+            body["fault"] = {"status": fault.status, "message": fault.message, "line": fault.line}
         click.echo(json.dumps(body, separators=(",", ":"), allow_nan=False))
         return
+    if fault is not None:
+        place = f"{path}:{fault.line}" if fault.line else str(path)
+        problem = fault.message.removeprefix(f"{place}: ").removeprefix(f"{path}: ")
+        click.echo(f"{clean(place)}: {click.style(fault.status, fg=_colour('red'))}: {clean(problem)}")
     for f in record.findings:
         colour = "red" if f.severity == "reject" else "yellow"
         place = f"{path}:{f.line}:{f.column}" if f.line else str(path)
         click.echo(f"{clean(place)}: {click.style(f.code, fg=_colour(colour))} {f.severity}: {clean(f.message)}")
-    if not record.findings:
+    if not record.findings and fault is None:
         click.echo(f"{clean(str(path))}: no findings ({count(record.rules, 'rule')})")
 
 

@@ -81,6 +81,13 @@ class Choice:
     compile_for: tuple[str, ...]
     workers: int | None
 
+    @property
+    def backends(self) -> tuple[str, ...]:
+        """The backend of each pair. Raises TargetSyntaxError."""
+        from kengine.target import Target
+
+        return tuple(backend or Target.parse(target or "").backend for backend, target in self.pairs)
+
 
 def choose(config: Config, backend: str | None, target: tuple[str, ...], **given: Any) -> Choice:
     """Merge the command line with the project's configuration; the command line wins. Raises UsageError."""

@@ -28,7 +28,7 @@ def command(files: tuple[Path, ...], as_json: bool) -> int:
     Exit code 0 when all did, 1 when something differs. Times never repeat exactly: their label is compared.
     """
     from kengine.cli import records
-    from kengine.cli.failure import about, say, worst
+    from kengine.cli.failure import about, exit_code, say, worst
     from kengine.cli.likeness import compare
     from kengine.errors import KengineError
 
@@ -38,7 +38,7 @@ def command(files: tuple[Path, ...], as_json: bool) -> int:
             again = _judge(recorded)
         except KengineError as error:
             say("error", about(_name(recorded), str(error)))
-            codes.append(error.exit_code)
+            codes.append(exit_code(error))
             continue
         likenesses = compare(recorded, again)
         codes.append(int(any(not line.same for line in likenesses)))

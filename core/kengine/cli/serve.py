@@ -52,7 +52,7 @@ def command(
     KENGINE_TOKEN=secret kengine serve --backend triton --time --host 0.0.0.0
     """
     from kengine import config
-    from kengine.cli import Terminated, interrupts
+    from kengine.cli import Terminated, codes, interrupts
 
     try:
         from kengine.server.app import Door
@@ -67,6 +67,7 @@ def command(
     compile_for, jobs = given.pop("compile_for", ()), given.pop("jobs", None)
     choice = options.choose(settings, backend, target, compile_for=compile_for, jobs=jobs)
     plan = options.merge_plan(settings.plan, **given)
+    codes.heed(plan, choice.backends, given["select"], given["ignore"])
     token = _token(token_file)
     hosts = LOOPBACK if host in LOOPBACK and not token else frozenset()
     door = Door(token, hosts, round(max_request_mb * (1 << 20)), max_batch, grace)
@@ -87,14 +88,12 @@ def command(
 
 
 def _engines(choice: options.Choice, plan: Any, run: Path | None) -> dict[str, Judging]:
-    from kengine.engine import Engine
+    from kengine.cli.judging import make_engine
 
     engines: dict[str, Judging] = {}
     try:
         for name, chosen in choice.pairs:
-            engine = Engine(
-                name, chosen, compile_for=choice.compile_for or None, plan=plan, workers=choice.workers, run=run
-            )
+            engine = make_engine(name, chosen, plan, choice.compile_for or None, choice.workers, run)
             engines[str(engine.info.target)] = engine
             engine.warm()
     except BaseException:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,21 +22,39 @@ from kengine.curate.settings import Settings, Source
 from kengine.curate.stage import Context, Stage
 from kengine.curate.store import NAME, Store
 from kengine.errors import InfraError, UsageError
+from kengine.report.plain import clean
+
+LOAD = "load"
+"""The stage that a stage alone begins with; what it loses is no secret."""
 
 
 class Samples:
-    """The samples of some sources, read anew each time; what cannot be read as a sample is left out and counted."""
+    """The samples of some sources, read anew each time; what cannot be read as a sample is told once and counted.
+
+    read: rows seen so far. lost: those that are no samples, by reason.
+    """
 
     def __init__(self, sources: Sequence[Source], base: Path) -> None:
         self._sources = sources
         self._base = base
         self._count: int | None = None
+        self.read = 0
+        self.lost = Counter[str]()
 
     def __iter__(self) -> Iterator[Sample]:
-        for outcome in load(self._sources, self._base):
+        for number, outcome in enumerate(load(self._sources, self._base), 1):
+            if number > self.read:
+                self.read = number
+                if isinstance(outcome, Loss):
+                    self.lost[outcome.reason] += 1
+                    _tell(outcome)
             if isinstance(outcome, Sample):
                 # a file of samples was named by the run that wrote it
                 yield outcome
+
+    def losses(self) -> Iterator[Loss]:
+        """What cannot be read as a sample, read anew each time."""
+        return (replace(o, stage=LOAD) for o in load(self._sources, self._base) if isinstance(o, Loss))
 
     def __len__(self) -> int:
         if self._count is None:
@@ -90,25 +110,38 @@ def _run_on_store(
 
 def _run(stage: Stage, corpus: Samples, read: Settings, out: Path | None, watch: Watch) -> Funnel:
     funnel = Funnel()
-    funnel[stage.name]
     if stage.kind == "sink":
         watch(stage.name, 0, len(corpus))
-        stage.run(corpus, funnel, ())
+        _count_loading(corpus, funnel)
+        stage.run(corpus, funnel, corpus.losses())
         funnel.record(stage.name, len(corpus), len(corpus), {})
         return funnel
+    if stage.kind != "source":
+        funnel[LOAD]
+    funnel[stage.name]
     ledger = Ledger(funnel)
     position = 0
     with _open(out) as write:
         for position, outcome in _outcomes(stage, corpus, ledger):
             if isinstance(outcome, Loss):
-                print(f"{outcome.uid}: {outcome.reason}: {outcome.detail}", file=sys.stderr)
+                _tell(outcome)
             else:
                 write.line(rows.to_line(outcome))
             if position % 100 == 0:
                 watch(stage.name, position, 0)
     funnel = ledger.settle(position)
+    if stage.kind != "source":
+        _count_loading(corpus, funnel)
     funnel.check()
     return funnel
+
+
+def _count_loading(corpus: Samples, funnel: Funnel) -> None:
+    funnel.record(LOAD, corpus.read, corpus.read - sum(corpus.lost.values()), corpus.lost)
+
+
+def _tell(loss: Loss) -> None:
+    print(clean(f"{loss.uid}: {loss.reason}: {loss.detail}", lines=False), file=sys.stderr)
 
 
 def _outcomes(stage: Stage, corpus: Samples, ledger: Ledger) -> Iterator[tuple[int, Any]]:

@@ -73,7 +73,8 @@ def build(section: Augment, context: Context) -> Stage:
 
     def run(samples: Iterator[Sample]) -> Iterator[Iterable[Outcome]]:
         asking: Sampling | None = settings.section("sample") if teacher is not None else None
-        return in_parallel(work, samples, max(context.jobs, asking.concurrency if asking else 1))
+        jobs = max(context.jobs, asking.concurrency if asking else 1)
+        return in_parallel(work, samples, jobs, bench.close if bench is not None else lambda: None)
 
     def close() -> None:
         if bench is not None:

@@ -10,6 +10,13 @@ from typing import Any
 from kengine.errors import KengineError
 
 
+def count_rows(number: int, verb: str = "") -> str:
+    """`1 row`, `1,200 rows`; with a verb in the plural, `1 row is`, `2 rows are`, `1 row stands`."""
+    if number == 1:
+        return "1 row" + (f" {'is' if verb == 'are' else verb + 's'}" if verb else "")
+    return f"{number:,} rows" + (f" {verb}" if verb else "")
+
+
 class Unaccounted(KengineError):
     """A stage let samples vanish without a reason, or made some up; a fault of the stage, not of the data."""
 

@@ -11,7 +11,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from kengine.curate.record import Judgement, Sample
-from kengine.errors import BackendNotFound, InfraError, KengineError, UsageError
+from kengine.errors import BackendNotFound, InfraError, KengineError, UsageError, WorkerLost
 from kengine.model import Artifact, Candidate, KernelResources, SourceFile, Status, Task, Verdict
 from kengine.target import Target
 
@@ -39,6 +39,7 @@ class Bench:
         self._jobs = jobs
         self._run = run
         self._engines: dict[str, Engine] = {}
+        self._closed = False
         self._lock = threading.Lock()
         self._slots = threading.Semaphore(jobs)
 
@@ -47,10 +48,15 @@ class Bench:
         return [t for t in self.targets if t.partition(":")[0] == sample.backend]
 
     def engine(self, target: str) -> Engine:
-        """The engine of a target; an emulator's measures nothing. Raises UsageError, PluginError, TargetUnavailable."""
+        """The engine of a target; an emulator's measures nothing.
+
+        Raises UsageError, PluginError, TargetUnavailable, and WorkerLost once they were closed.
+        """
         from kengine.engine import Engine
 
         with self._lock:
+            if self._closed:
+                raise WorkerLost("the engines were closed")
             if target not in self._engines:
                 backend = target.partition(":")[0]
                 where = (None, target) if ":" in target else (target, None)
@@ -92,6 +98,7 @@ class Bench:
     def close(self) -> None:
         """End every process."""
         with self._lock:
+            self._closed = True
             for engine in self._engines.values():
                 engine.close()
             self._engines.clear()
@@ -125,6 +132,21 @@ def check_targets(context: Context, key: str, targets: Sequence[str]) -> None:
                 selection.find(backend, Target.parse(text))
         except (UsageError, BackendNotFound) as error:
             raise context.settings.fail(key, f"{text!r}: {error}", text) from None
+
+
+def check_codes(context: Context, key: str, targets: Sequence[str], codes: Sequence[str]) -> None:
+    """Refuse codes that no lint rule for the targets has: one would switch all of them off. Raises ConfigError."""
+    from kengine.lint.codes import find_codes
+    from kengine.plugins import backend as backends
+
+    if not codes or (context.store is not None and context.store.last() is not None):
+        return
+    found = [find_codes(backends.load(name)) for name in dict.fromkeys(text.partition(":")[0] for text in targets)]
+    for code in codes:
+        if not any(rules.silent or rules.names(code) for rules in found):
+            near = next((rules.nearest(code) for rules in found if rules.nearest(code)), "")
+            hint = f"; did you mean {near}?" if near else "; docs/rules.md lists the codes"
+            raise context.settings.fail(key, f"{code!r}: no lint rule has a code that begins so{hint}", code)
 
 
 def make_item(sample: Sample, task: Task | None = None) -> Item:

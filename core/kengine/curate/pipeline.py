@@ -225,10 +225,17 @@ def _check_same(store: Store, settings: Settings) -> None:
         return
     found = json.loads(text)
     if found != wanted:
+        _check_usable(settings)
         raise UsageError(
             f"{settings.out}: holds a run with other settings (they differ in: {describe(found, wanted)}); "
             "give `out` another folder, or --fresh to forget that run"
         )
+
+
+def _check_usable(settings: Settings) -> None:
+    """Raise what is wrong with settings whatever the folder holds: a target that does not exist, a missing source."""
+    for stage in build(settings, Context(settings, settings.out)):
+        stage.close()
 
 
 def _erase(folder: Path) -> None:

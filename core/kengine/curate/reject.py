@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from kengine.config import Limits, Plan
 from kengine.curate import structure, sweeps
-from kengine.curate.judge import Bench, check_targets, is_specialised, make_item, summarise
+from kengine.curate.judge import Bench, check_codes, check_targets, is_specialised, make_item, summarise
 from kengine.curate.record import Judgement, Loss, Outcome, Sample, drop, evolve, label
 from kengine.curate.stage import Context, Stage
 from kengine.errors import TargetUnavailable, TaskError, UsageError
@@ -89,6 +89,8 @@ def build(section: Reject, context: Context) -> Stage:
         raise context.settings.fail("reject", 'names no targets; for instance targets = ["triton:interpret"]')
     check_targets(context, "reject.targets", section.targets)
     check_targets(context, "reject.compile_for", section.compile_for)
+    check_codes(context, "reject.select", section.targets, section.select)
+    check_codes(context, "reject.ignore", section.targets, section.ignore)
     bench = make_bench(section, context)
     judge = Judging(section, bench, context.settings.seed)
 
@@ -97,7 +99,7 @@ def build(section: Reject, context: Context) -> Stage:
         if first is None:
             return
         bench.check()
-        yield from in_parallel(judge, _chain(first, samples), context.jobs)
+        yield from in_parallel(judge, _chain(first, samples), context.jobs, bench.close)
 
     return Stage("reject", "stream", run, close=bench.close)
 
@@ -119,7 +121,7 @@ def reject(samples: Iterable[Sample], section: Reject, jobs: int = 1, seed: int 
     bench = Bench(section.targets, section.compile_for, section.plan(_draw()), jobs)
     try:
         bench.check()
-        for outcomes in in_parallel(Judging(section, bench, seed), iter(samples), jobs):
+        for outcomes in in_parallel(Judging(section, bench, seed), iter(samples), jobs, bench.close):
             yield from outcomes
     finally:
         bench.close()
@@ -198,8 +200,13 @@ def _lose(sample: Sample, reason: str, detail: str) -> Loss:
     return drop(label(sample, **structure.describe(sample)), reason, detail)
 
 
-def in_parallel(work: Callable[[T], R], items: Iterator[T], jobs: int) -> Iterator[R]:
-    """Results in the order of the items, `jobs` at a time, drawing at most four times as many ahead."""
+def in_parallel(
+    work: Callable[[T], R], items: Iterator[T], jobs: int, abandon: Callable[[], None] = lambda: None
+) -> Iterator[R]:
+    """Results in the order of the items, `jobs` at a time, drawing at most four times as many ahead.
+
+    abandon: called when nobody wants the rest any more, as after Ctrl-C, to end the work that is being done.
+    """
     pool = ThreadPoolExecutor(jobs, "curate")
     pending: deque[Future[R]] = deque()
     try:
@@ -209,6 +216,10 @@ def in_parallel(work: Callable[[T], R], items: Iterator[T], jobs: int) -> Iterat
                 yield pending.popleft().result()
         while pending:
             yield pending.popleft().result()
+    except BaseException as error:
+        if not isinstance(error, Exception):
+            abandon()
+        raise
     finally:
         for future in pending:
             future.cancel()

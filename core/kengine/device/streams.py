@@ -25,6 +25,9 @@ AFTER_CYCLES = 20_000_000
 HELD = 8
 """Launches of one stream in one call after which it is kept busy; more would take a patient candidate too long."""
 
+_LEGACY = 1
+"""Another handle of the default stream, which is 0 for torch."""
+
 
 @dataclass
 class _Aside:
@@ -95,6 +98,11 @@ def wait() -> None:
             _current.late |= aside.kernels
 
 
+def watching() -> bool:
+    """Whether a call is under way whose launches in other streams matter."""
+    return _current is not None
+
+
 def launching(kernel: str, stream: int | None = None) -> AbstractContextManager[None]:
     """Around a launch that really happens, in the stream with this handle; None for torch's current one."""
     if _current is None:
@@ -102,6 +110,7 @@ def launching(kernel: str, stream: int | None = None) -> AbstractContextManager[
     import torch
 
     handle = int(torch.cuda.current_stream().cuda_stream) if stream is None else stream
+    handle = 0 if handle == _LEGACY else handle
     if handle == int(_current.home.cuda_stream) or torch.cuda.is_current_stream_capturing():
         return _nothing
     return _held(_current, handle, kernel)
@@ -118,6 +127,9 @@ def _held(call: _Call, handle: int, kernel: str) -> Iterator[None]:
     import torch
 
     stream: Any = torch.cuda.ExternalStream(handle, device=call.home.device)
+    if _captures(stream):
+        yield
+        return
     aside = call.streams.get(handle)
     if aside is None:
         aside = call.streams[handle] = _Aside(torch.cuda.Event())
@@ -128,6 +140,14 @@ def _held(call: _Call, handle: int, kernel: str) -> Iterator[None]:
     if aside.launches <= HELD:
         _hold(stream, AFTER_CYCLES)
     aside.end.record(stream)
+
+
+def _captures(stream: Any) -> bool:
+    """Whether work in a stream goes into a graph: one that host code in C++ captures is not torch's current one."""
+    import torch
+
+    with torch.cuda.stream(stream):
+        return bool(torch.cuda.is_current_stream_capturing())
 
 
 def _hold(stream: Any, cycles: int) -> None:

@@ -104,14 +104,17 @@ def tracing() -> Iterator[None]:
 
 
 @contextmanager
-def launching(name: str, arguments: Iterable[object], returned: list[object] | None = None) -> Iterator[None]:
+def launching(
+    name: str, arguments: Iterable[object], returned: list[object] | None = None, stream: int | None = None
+) -> Iterator[None]:
     """Around a launch on a device that happens: followed, and only the launch itself is in the trace.
 
-    returned: see `watch.kernel`. A launch that is captured into a graph does not run, and is not followed here but
-    when the graph is replayed (`kengine.device.graphs`).
+    returned: see `watch.kernel`. stream: handle of the stream that it goes to, None for torch's current one. A launch
+    that is captured into a graph does not run, and is not followed here but when the graph is replayed
+    (`kengine.device.graphs`).
     """
     if not watch.active():
-        with streams.launching(name):
+        with streams.launching(name, stream):
             yield
         return
     if _captures():

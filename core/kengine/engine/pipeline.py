@@ -107,6 +107,8 @@ def _execute(job: Job, crew: Crew, judge: Judge, task: OpenTask, device: Device)
         job.faults.insert(0, ("compile", refusal))
     if artifacts or compiled:
         job.record(compile=CompileRecord(tuple(artifacts) + compiled))
+    if not job.failed and job.plan.check and job.plan.integrity:
+        integrity.check_choices(job, compiled)
 
 
 @contextmanager

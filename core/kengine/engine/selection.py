@@ -61,24 +61,71 @@ def find_all(backend: Backend, targets: Sequence[str]) -> tuple[Target, ...]:
     return tuple(parsed)
 
 
+def why_not_compiled(backend: Backend, info: TargetInfo) -> str:
+    """Why what an emulator launches is compiled for no chip of its backend; "" when one could, or there is none."""
+    chips = [other for other in backend.targets() if not other.emulated]
+    if not info.emulated or any(Capability.compile in chip.capabilities for chip in chips):
+        return ""
+    return "; ".join(_grouped(chips, Capability.compile).keys())
+
+
+def how_to_time(backend: str | None, target: str | None, device_only: bool = False) -> str:
+    """What is to be done where the chosen target cannot measure, as a sentence; "" when it can."""
+    loaded, info = choose(backend, target, device_only)
+    if Capability.time in info.capabilities:
+        return ""
+    able = [other.target for other in loaded.targets() if Capability.time in other.capabilities]
+    if able:
+        return f"here {', '.join(map(str, able))} can: --target {able[0]}"
+    devices = [other for other in loaded.targets() if not other.emulated]
+    reasons = _explain(devices, Capability.time) if devices else f"{loaded.name} has no target that measures"
+    return (
+        f"measuring needs a device ({reasons}); without one leave the timing out: `kengine verify`, and neither "
+        "--time, --min-speedup nor time in the configuration"
+    )
+
+
 def _default(backend: Backend, device_only: bool, need: Capability) -> TargetInfo:
     able = [info for info in backend.targets() if need in info.capabilities]
     devices = [info for info in able if not info.emulated]
     if devices:
-        return devices[0]
+        # A device that is here; else the chip for which the emulator's verdicts are compiled.
+        here = [info for info in devices if Capability.launch in info.capabilities]
+        usual = {target for info in backend.targets() for target in info.companions}
+        return (here or [info for info in devices if info.target in usual] or devices)[0]
     if device_only:
-        raise TargetUnavailable(f"no device for the backend {backend.name!r} here: {_reasons(backend)}")
+        chips = [info for info in backend.targets() if not info.emulated]
+        raise TargetUnavailable(f"no device for the backend {backend.name!r} here: {_explain(chips, need)}")
     if able:
         return able[0]
-    raise TargetUnavailable(f"no target of the backend {backend.name!r} can {need} here: {_reasons(backend)}")
+    raise TargetUnavailable(
+        f"no target of the backend {backend.name!r} can {need} here: {_explain(backend.targets(), need)}"
+    )
 
 
-def _reasons(backend: Backend) -> str:
-    infos = [info for info in backend.targets() if info.reasons.get("launch")]
-    # Devices first: the reason of an emulator is seldom what a person asks about.
-    infos.sort(key=lambda info: info.emulated)
-    reasons = [f"{info.target}: {info.reasons['launch']}" for info in infos[:3]]
-    return "; ".join(reasons) or "no reason given"
+def _explain(infos: Sequence[TargetInfo], need: Capability) -> str:
+    """Each reason once, with its targets; that of an emulator first, for which mostly a package is missing."""
+    groups = _grouped(sorted(infos, key=lambda info: not info.emulated), need)
+    parts = [f"{_listed(targets)}: {reason}" for reason, targets in list(groups.items())[:3]]
+    return "; ".join(parts) or "no reason given"
+
+
+def _grouped(infos: Sequence[TargetInfo], need: Capability) -> dict[str, list[TargetInfo]]:
+    """Targets by their reason; reasons that begin alike and differ in the chip they need are told by the beginning."""
+    alike: dict[str, list[TargetInfo]] = {}
+    for info in infos:
+        if reason := info.reasons.get(need.value, ""):
+            alike.setdefault(reason.partition("; ")[0], []).append(info)
+    groups: dict[str, list[TargetInfo]] = {}
+    for beginning, same in alike.items():
+        reasons = {info.reasons[need.value] for info in same}
+        groups[reasons.pop() if len(reasons) == 1 else beginning] = same
+    return groups
+
+
+def _listed(infos: Sequence[TargetInfo]) -> str:
+    names = [f"{info.target} (emulator)" if info.emulated else str(info.target) for info in infos]
+    return ", ".join(names) if len(names) < 5 else f"{', '.join(names[:3])} and {len(names) - 3} more"
 
 
 def _instead(backend: Backend, info: TargetInfo, need: Capability) -> str:

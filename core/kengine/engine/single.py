@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kengine import tasks
 from kengine.engine.engine import Engine
+from kengine.errors import UsageError
 from kengine.model import Candidate, Task
 from kengine.tasks.item import Item
 
@@ -27,7 +28,7 @@ def verify(
 ) -> Verdict:
     """Judge one candidate and end every process again; an `Engine` is much faster for more than one.
 
-    candidate: a path, the text of a file (it has more than one line), or a parsed candidate with a parsed task.
+    candidate: a path, the text of a file (it has more than one line), or a record with the record of its task.
     task: the same for the task; None when the candidate's file holds reference and inputs too.
     Raises UsageError (TaskError for a broken task), PluginError, TargetUnavailable or InfraError.
     """
@@ -40,14 +41,15 @@ def verify(
 
 
 def _read(candidate: Candidate | Path | str, task: Task | Path | str | None) -> Item:
-    from kengine.errors import UsageError
-
-    if isinstance(candidate, Candidate) or isinstance(task, Task):
-        raise UsageError("give candidate and task both as records, or both as paths or texts")
-    if isinstance(candidate, str) and "\n" in candidate:
-        text = None if task is None else Path(task).read_text() if not _is_text(task) else str(task)
-        return tasks.parse(candidate, "candidate.py", task_text=text)
-    return tasks.load([Path(candidate)], None if task is None else Path(task))
+    if isinstance(candidate, Candidate):
+        raise UsageError("a candidate that is a record needs its task as a record too")
+    if not isinstance(task, Task) and task is not None and _is_text(task):
+        task = tasks.parse_task(str(task))
+    if not _is_text(candidate):
+        return tasks.load(candidate, task)
+    if task is None:
+        return tasks.parse(str(candidate))
+    return tasks.pair(str(candidate), task if isinstance(task, Task) else tasks.load_task(task))
 
 
 def _is_text(value: Path | str) -> bool:

@@ -73,6 +73,8 @@ class Zygote:
         self._process: subprocess.Popen[bytes] | None = None
         self._sock: socket.socket | None = None
         self._log: Any = None
+        self._starting = False
+        self._closed = False
 
     def start(self) -> None:
         """Start the process if it does not run. Raises InfraError or PluginLoadError with what it printed."""
@@ -93,7 +95,11 @@ class Zygote:
             return self._ask(message, (), _ANSWER_S)
 
     def close(self) -> None:
-        """End the process and all its children."""
+        """End the process and all its children; one that is still starting has none, and is not waited for."""
+        self._closed = True
+        process = self._process
+        if self._starting and process is not None:
+            process.kill()  # whoever waits for it holds the lock, and learns of it at once
         with self._lock:
             self._stop()
 
@@ -113,6 +119,15 @@ class Zygote:
         if self._sock is not None and not self._dead():
             return
         self._stop()
+        if self._closed:
+            raise WorkerLost(f"the zygote of {self._name} was closed")
+        self._starting = True
+        try:
+            self._launch()
+        finally:
+            self._starting = False
+
+    def _launch(self) -> None:
         self.generation += 1
         ours, theirs = socket.socketpair()
         path = search_path(("kengine", self.recipe.module.partition(".")[0], *self.recipe.packages))
@@ -134,6 +149,8 @@ class Zygote:
         finally:
             theirs.close()
         self._sock = ours
+        if self._closed:  # between the check and the birth of the process
+            self._process.kill()
         answer = self._ask(
             {
                 "op": "start",

@@ -29,7 +29,9 @@ from kengine.simt import toolchain
 from kengine.simt.rewrite import has_return_in_macro, has_volatile_code, rewrite
 from kengine.simt.toolchain import Mode, find_compiler, locked, run
 
+# What names both kinds of device comes before the bridge, which makes them one.
 _EMULATED = """#include <torch/extension.h>
+#include <ATen/AccumulateType.h>
 #define LIGHT_FULL_HEADERS 1
 #include "@SIMT@/simt.h"
 #include "kengine_full.h"

@@ -13,7 +13,7 @@ from pathlib import Path
 from kengine.extension import nvcc, toolkit
 from kengine.extension.settings import Settings
 from kengine.extension.sources import SourceSet, Unit, language_flags
-from kengine.simt import toolchain
+from kengine.simt import alignment, toolchain
 from kengine.simt.fault import CompileError
 from kengine.simt.lexer import blank
 from kengine.simt.rewrite import has_return_in_macro, has_volatile_code, rewrite
@@ -101,7 +101,7 @@ def compile_all(
     def compile_unit(index: int, unit: Unit) -> str:
         place = folder / f"unit{index}"
         place.mkdir()
-        run(command(unit, place), place, seconds)
+        alignment.compile_unit(command(unit, place), place, seconds)
         return str(place / "unit.o")
 
     with ThreadPoolExecutor(len(sources.units)) as pool:
@@ -115,7 +115,7 @@ def compile_all(
 
 def _prelude(unit: Unit, sources: SourceSet, lines: list[str]) -> str:
     libraries = [f"#define TORCH_EXTENSION_NAME {sources.name}"]
-    headers = [*unit.headers, *_standard(unit.text)]
+    headers = [*unit.headers, *_standard(unit.text), *(_libcudacxx(unit.text) if unit.is_device else ())]
     return "\n".join([*lines, *libraries, *(f"#include <{h}>" for h in headers), ""])
 
 
@@ -139,6 +139,27 @@ _HEADER_OF = {name: header for header, names in _STANDARD.items() for name in na
 def _standard(text: str) -> list[str]:
     names = set(re.findall(r"\bstd\s*::\s*(\w+)", blank(text)))
     return sorted({_HEADER_OF[name] for name in names if name in _HEADER_OF})
+
+
+# Headers of libcu++ that torch's own bring to device units, with what is looked for in them.
+_LIBCUDACXX = {
+    "cuda/std/limits": "numeric_limits", "cuda/std/tuple": "tuple make_tuple tie get", "cuda/std/array": "array",
+    "cuda/std/complex": "complex", "cuda/std/functional": "plus minus multiplies less greater equal_to min max",
+    "cuda/std/cstdint": "int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t",
+    "cuda/std/cmath": "abs sqrt exp log pow floor ceil fabs fmax fmin isnan isinf isfinite sin cos tanh",
+    "cuda/std/utility": "pair make_pair move forward swap",
+    "cuda/std/optional": "optional nullopt",
+}  # fmt: skip
+_CUDA_HEADER_OF = {name: header for header, names in _LIBCUDACXX.items() for name in names.split()}
+
+
+def _libcudacxx(text: str) -> list[str]:
+    code = blank(text)
+    names = set(re.findall(r"\bcuda\s*::\s*std\s*::\s*(\w+)", code))
+    found = {_CUDA_HEADER_OF.get(name, "cuda/std/type_traits") for name in names}
+    if re.search(r"\bcuda\s*::\s*(?:maximum|minimum)\b", code):
+        found.add("cuda/functional")
+    return sorted(found)
 
 
 def _text(unit: Unit, sources: SourceSet, body: str) -> str:

@@ -157,6 +157,7 @@ def _register(rows: list[tuple[str, str, str, str, Any]], extension: Extension, 
         return
     import torch
 
+    on_device = {row[:2] for row in rows if row[3] in _DEVICE_KEYS}
     for library, name, schema, key, function in sorted(rows, key=lambda r: not r[2]):
         handle = torch.library.Library(library, "FRAGMENT")
         _libraries.append(handle)
@@ -165,10 +166,42 @@ def _register(rows: list[tuple[str, str, str, str, Any]], extension: Extension, 
             if not _defined(library, bare):
                 handle.define(_schema(schema))
             name = bare
-        if function is not None:
-            wrapped = emulate(function, extension, settings) if extension.program else function
-            dispatch = "CompositeExplicitAutograd" if extension.program or not key else key
-            handle.impl(name, wrapped, dispatch)
+        if function is None or (extension.program and key == "CPU" and (library, name) in on_device):
+            continue
+        wrapped = emulate(function, extension, settings) if extension.program else function
+        wrapped = _with_defaults(wrapped, library, name)
+        handle.impl(name, wrapped, _dispatch_key(key, extension.program is not None))
+
+
+def _with_defaults(function: Callable[..., Any], library: str, name: str) -> Callable[..., Any]:
+    """A function that is given what the dispatcher leaves out: trailing arguments that equal their defaults."""
+    import torch
+
+    base, _, overload = name.partition(".")
+    packet = getattr(getattr(torch.ops, library), base, None)
+    if packet is None:
+        return function
+    arguments = getattr(packet, overload or "default")._schema.arguments
+
+    @functools.wraps(function)
+    def call(*args: Any, **keywords: Any) -> Any:
+        missing = arguments[len(args) :]
+        rest = [keywords.pop(a.name, a.default_value) for a in missing]
+        return function(*args, *rest, **keywords)
+
+    return call
+
+
+_DEVICE_KEYS = ("CUDA", "HIP", "PrivateUse1")
+
+
+def _dispatch_key(key: str, emulated: bool) -> str:
+    """Where an implementation is registered: under emulation the device's tensors lie on the CPU."""
+    if not emulated:
+        return key or "CompositeExplicitAutograd"
+    if key in ("", "CPU", *_DEVICE_KEYS):
+        return "CompositeExplicitAutograd"
+    return key.replace("AutogradCUDA", "AutogradCPU")
 
 
 def _defined(library: str, name: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -71,6 +72,17 @@ def _flags(value: object, what: str) -> tuple[str, ...]:
     if isinstance(value, (list, tuple)) and all(isinstance(v, (str, os.PathLike)) for v in value):
         return tuple(os.fspath(v) for v in value if os.fspath(v))
     raise TypeError(f"{what} must be a list of strings, got {value!r}")
+
+
+def _words(value: object, what: str) -> tuple[str, ...]:
+    """Compiler flags as they arrive: torch writes them into a command line unquoted, where a shell splits them."""
+    out: list[str] = []
+    for flag in _flags(value, what):
+        try:
+            out += shlex.split(flag)
+        except ValueError:  # an open quotation mark
+            out.append(flag)
+    return tuple(out)
 
 
 def _functions(value: object) -> dict[str, str] | None:
@@ -186,9 +198,9 @@ def _complete(
     return SourceSet(
         name,
         tuple(units),
-        _flags(cflags, "extra_cflags"),
-        _flags(cuda_cflags, "extra_cuda_cflags"),
-        _flags(ldflags, "extra_ldflags"),
+        _words(cflags, "extra_cflags"),
+        _words(cuda_cflags, "extra_cuda_cflags"),
+        _words(ldflags, "extra_ldflags"),
         _flags(include, "extra_include_paths"),
         functions or {},
         python_module,

@@ -14,11 +14,13 @@ from kengine.client.client import Client, KengineWarning, shared
 from kengine.client.settings import Settings
 from kengine.errors import InfraError, TaskError, UsageError
 from kengine.integrations.columns import to_task
-from kengine.integrations.completion import Completion, read_code
 from kengine.model import Status, Verdict
+from kengine.plugins import dialect
 from kengine.rewards.outcome import Judged
 from kengine.rewards.presets import RewardFunction
+from kengine.tasks.completion import Completion, extract
 from kengine.tasks.item import Item
+from kengine.tasks.language import read_suffix
 
 
 @dataclass(frozen=True)
@@ -65,13 +67,14 @@ class Grader:
     """A reward and the place where candidates are judged; picklable, its client is built where it is used.
 
     reward: name of a preset of `kengine.rewards`, or `package.module:name`. parameters: its keywords.
-    name: what a candidate's file is called, whose suffix tells the language.
+    name: what a candidate's file is called, whose suffix tells the language; "" lets each answer tell it, where the
+    backend's candidates may be in several.
     """
 
     settings: Settings
     reward: str = "staged"
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    name: str = "candidate.py"
+    name: str = ""
 
     @classmethod
     def read(cls, given: Mapping[str, Any]) -> Grader:
@@ -110,7 +113,7 @@ class Grader:
     def _item(self, completion: Completion, value: Any) -> Item | None:
         """None for a task that cannot even be read, where broken ones are masked."""
         try:
-            return tasks.pair(read_code(completion, self.name), to_task(value), self.name)
+            return tasks.pair(extract(completion, self._language), to_task(value), self.name)
         except TaskError as error:
             if self.settings.broken_task != "mask":
                 raise
@@ -121,6 +124,15 @@ class Grader:
         function, verdicts = self._function(), iter(judged)
         every = [None if item is None else next(verdicts) for item in items]
         return [Graded(function(each), each) for each in every]
+
+    @property
+    def _language(self) -> str:
+        """The language to look for: of the name, or Python where the backend's candidates are in no other."""
+        if self.name:
+            return read_suffix(self.name)
+        backend = self.settings.backend or (self.settings.target or "").partition(":")[0]
+        spoken = dialect.declared().get(backend)
+        return "python" if spoken is not None and not spoken.native else ""
 
     def _function(self) -> RewardFunction:
         return rewards.find(self.reward, self.parameters)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from kengine.integrations.columns import find_column
-from kengine.integrations.completion import Completion
 from kengine.integrations.grading import Graded, grader
+from kengine.tasks.completion import Completion
 
 _CAUSE = "TRL passes every column of the data set unless remove_unused_columns is true"
 

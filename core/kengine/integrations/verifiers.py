@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from kengine.errors import UsageError
-from kengine.integrations.completion import Completion
 from kengine.integrations.grading import grader
+from kengine.tasks.completion import Completion
 
 
 class GroupReward:

@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kengine.integrations.columns import find_column
-from kengine.integrations.completion import Completion
 from kengine.integrations.grading import Graded, grader
+from kengine.tasks.completion import Completion
 
 _VERLS_OWN = ("reward_router_address", "reward_model_tokenizer")
 

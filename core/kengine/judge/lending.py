@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kengine.judge import arena, transforms
+from kengine.judge import arena, near, transforms
 from kengine.judge.arena import Arena
 from kengine.judge.expected import Expected
 from kengine.judge.packing import ALIGN, GUARD, Packed, array_tree, leaves
@@ -65,7 +65,8 @@ def lend(
     writes: how many of the outputs are written inputs, which have no destination. elsewhere: not where the first of
     all loans began but at a place that is drawn, if the arena has room. room: how many like the first one, and how
     many like the largest beside, a new arena is to hold at least, so that it need not be another one later. Whatever
-    was lent before is void.
+    was lent before is void. Where inputs are nearly those of the last loan and lie where they lay, what a candidate is
+    to write into still holds what it wrote then.
     """
     places = _line_up(wanted, 0, writes)
     end = places[-1].end
@@ -76,15 +77,25 @@ def lend(
         holder.arena, holder.device = arena.make_arena(device, max(end, wanted_room)), device
     elif elsewhere and (spare := (holder.arena.nbytes - end) // ALIGN):
         places = _line_up(wanted, ALIGN * (1 + secrets.randbelow(spare)), writes)
-    holder.places = places
+    before, holder.places = holder.places, places
     view = holder.arena.view
     for place in places:
         packed = place.entry.lent
         arena.overwrite(view[place.base : place.base + packed.nbytes], packed.image)
-        arena.poison(view[place.base + packed.nbytes : place.end])
+        clean = place.sinks[0][0] if place.sinks and _left(place, before) else place.base + packed.nbytes
+        arena.poison(view[clean : place.end])
     arena.synchronize(device)
     described = holder.arena.describe()
     return [_bundle(place, described) for place in places], holder.arena.descriptors()
+
+
+def _left(place: Place, before: Sequence[Place]) -> bool:
+    """Whether a destination holds an earlier answer to nearly the same inputs, which is none to these."""
+    key, phase = place.key[:2], near.base(place.key[2])
+    return phase is not None and any(
+        other.base == place.base and other.destination == place.destination and other.key == (*key, phase)
+        for other in before
+    )
 
 
 def _line_up(wanted: Sequence[tuple[Key, Entry, Expected]], cursor: int, writes: int) -> list[Place]:

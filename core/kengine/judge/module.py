@@ -6,6 +6,7 @@ import contextlib
 import difflib
 import inspect
 import linecache
+import re
 import sys
 import traceback
 import types
@@ -21,6 +22,13 @@ NAMES = {
     "numpy": ("forward", "get_inputs"),
 }
 """What each form must define; the first is the reference."""
+
+_ASKS_FOR_GPU = re.compile(
+    r"(?:CUDA|XPU|HIP) enabled|NVIDIA driver|No (?:CUDA|HIP) GPUs|CUDA generator|without ATen_cuda"
+    r"|requires CUDA support|dummy base class (?:Event|Stream)|cudaErrorNoDevice|cudaErrorInsufficientDriver"
+    r"|no CUDA-capable device"
+)
+"""What torch and CuPy say where there is no GPU, or no build of torch for it."""
 
 
 class TaskModule:
@@ -101,7 +109,8 @@ class TaskModule:
             extra = "pip install 'kernel-engine[triton]'" if error.name == "torch" else f"install {error.name}"
             fix = f"{extra}, or write the task without it"
         text = " ".join(str(error).split())[:400]
-        if "CUDA enabled" in text or "NVIDIA driver" in text or "No CUDA GPUs" in text or "No HIP GPUs" in text:
+        if _ASKS_FOR_GPU.search(text):
+            text = text.partition(". ")[0]  # torch goes on about its own build for a paragraph
             fix = (
                 "it asks for a GPU itself: make its arrays on the device that it is given, or write "
                 'device = "cuda" in its block, so that it is judged on machines with one only'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -91,6 +92,16 @@ class Session:
         if not self.cases:
             listed = "; ".join(f"{name}: {reason}" for name, reason in self.skipped.items())
             raise TaskError(f"task {self.task.name!r}: none of its cases is valid ({listed})")
+
+        self._put_empty_last()
+
+    def _put_empty_last(self) -> None:
+        """Have the first case be one whose answer has elements: most of what is checked is checked on that one."""
+        sizes = [sum(math.prod(spec.shape) for spec in view.outputs) for view in self.views]
+        if sizes[0] == 0 and any(sizes):
+            listed = sorted(range(len(sizes)), key=lambda n: sizes[n] == 0)
+            self.cases = [self.cases[n] for n in listed]
+            self.views = [replace(self.views[n], index=k) for k, n in enumerate(listed)]
 
     def _admit(self, case: Case) -> str:
         natural = case_list.is_natural(case)

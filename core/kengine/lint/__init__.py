@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kengine.lint.rule import Context, Hit, Rule, hit
-from kengine.lint.runner import keep_selected, run
+from kengine.lint.rule import Context, Hit, Rule, hit, is_selected
+from kengine.lint.runner import hear, keep_selected, run
 
 if TYPE_CHECKING:
     from kengine.model import Candidate, LintRecord, Target, Task
@@ -26,6 +26,7 @@ def check(
 ) -> LintRecord:
     """Run the core's rules, then those of the backend and its packs; rejections come first in the record.
 
+    Counted are all rules that looked, those of plugins as far as `run` has them look.
     select, ignore: codes or their beginnings, from the command line or the plan, never from the candidate.
     """
     from kengine.lint.rules import RULES
@@ -34,6 +35,9 @@ def check(
     record = run(candidate, task, target, RULES, chosen, left_out)
     if backend is None:
         return record
-    found = [*record.findings, *keep_selected(backend.lint(candidate, task, target), chosen, left_out)]
+    with hear() as heard:
+        more = backend.lint(candidate, task, target)
+    found = [*record.findings, *keep_selected(more, chosen, left_out)]
     found.sort(key=lambda f: f.severity != "reject")
-    return replace(record, findings=tuple(found))
+    rules = record.rules + sum(is_selected(code, chosen, left_out) for code in heard.fitting)
+    return replace(record, findings=tuple(found), rules=rules)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import PurePath
 
@@ -28,6 +31,8 @@ MAX_NODES = 50_000
 MAX_FINDINGS = 20
 """Most findings of one rule; the rest is summed up in one."""
 
+_heard: ContextVar[Heard | None] = ContextVar("_heard", default=None)
+
 
 def run(
     candidate: Candidate,
@@ -41,7 +46,10 @@ def run(
 
     A file that does not parse has no findings: compiling it says so with the line.
     """
-    chosen, left_out = tuple(select), tuple(ignore)
+    chosen, left_out, rules = tuple(select), tuple(ignore), tuple(rules)
+    if (heard := _heard.get()) is not None:
+        heard.codes.update(rule.code for rule in rules)
+        heard.fitting.update(rule.code for rule in rules if candidate.language in rule.languages)
     active = [r for r in select_rules(rules, chosen, left_out) if candidate.language in r.languages]
     context = Context(task, target, frozenset(PurePath(f.path).stem for f in candidate.files))
     findings: list[Finding] = []
@@ -56,6 +64,25 @@ def run(
     order = {"reject": 0, "warn": 1}
     findings.sort(key=lambda f: (order[f.severity], f.path, f.line, f.code))
     return LintRecord(tuple(findings), len(active), left_out)
+
+
+@dataclass
+class Heard:
+    """Codes of rules that were run, and of those among them that look at the candidate's language."""
+
+    codes: set[str] = field(default_factory=set)
+    fitting: set[str] = field(default_factory=set)
+
+
+@contextmanager
+def hear() -> Iterator[Heard]:
+    """Gather the rules that are run within, whoever has them run."""
+    heard = Heard()
+    token = _heard.set(heard)
+    try:
+        yield heard
+    finally:
+        _heard.reset(token)
 
 
 def read_sources(candidate: Candidate) -> list[SourceTree | Finding]:

@@ -19,6 +19,7 @@ memory is a table `[scratch]`: `partial = { dtype = "float32", shape = ["ceil_di
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NoReturn
@@ -95,6 +96,27 @@ def read_recipe(options: Mapping[str, JsonValue], entry: str, launches_itself: b
         {name: _scratch(value, f"scratch.{name}") for name, value in _table(options, "scratch").items()},
         _texts(options.get("flags", ()), "flags"),
     )
+
+
+def find_line(text: str, *keys: str) -> int:
+    """The 1-based line in the block of a file of the first of these keys that it has (`grid`, `launch[1].args[2]`,
+    `sizes.n`); the block's first line when it has none of them, 0 without a block."""
+    lines = text.split("\n")
+    first = next((i for i, line in enumerate(lines) if re.match(r"// /// kengine\b", line)), -1)
+    if first < 0:
+        return 0
+    last = next((i for i in range(first + 1, len(lines)) if re.match(r"// ///\s*$", lines[i])), len(lines))
+    tables = [i for i in range(first, last) if re.match(r"//\s*\[\[\s*launch\s*\]\]", lines[i])]
+    start = first
+    for key in keys:
+        table = re.match(r"launch\[(\d+)\]\.?", key)
+        if table and int(table[1]) < len(tables):
+            start = tables[int(table[1])]
+        name = re.split(r"[.\[]", key[table.end() :] if table else key)[0]
+        wanted = re.compile(rf"//\s*(?:\[\s*)?{re.escape(name)}\b\s*[\].=]")
+        if name and (found := next((i for i in range(start, last) if wanted.match(lines[i])), -1)) >= 0:
+            return found + 1
+    return start + 1
 
 
 def _launch(table: JsonValue, entry: str, prefix: str) -> Launch:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _CHECKED_SHARE, _FAST_SHARE = 0.3, 0.6
 """How much of the time for one call the check mode may take, and one launch without it."""
+_LEFT_SHARE, _LEAST_SHARE = 0.7, 0.1
+"""How much of the time that is left, and of all at least, a launch of an extension built anew without checks has."""
 _VARIABLE = re.compile(r"__(?:device|constant|managed)__[^;(){}]*?\b(\w+)\s*(?:\[[^;]*\])?\s*[;=]")
 
 
@@ -34,7 +36,8 @@ class Emulator:
     """Kernels compiled for the CPU by the machine's C++ compiler. See `kengine.native.driver.Driver`.
 
     check: bounds of every access, races, uninitialised shared memory. timeout_s: processor seconds that one call of
-    the candidate may take; when the check mode would take too much of it, what is left runs without.
+    the candidate may take; when the check mode would take too much of it, what is left runs without. explain: what to
+    add to the message of a fault in a text, such as that it is written in another language.
     """
 
     computes = True
@@ -42,8 +45,10 @@ class Emulator:
 
     def __init__(
         self, dialect: Dialect, limits: DeviceLimits, figures: Figures, candidate: Candidate, workdir: Path,
-        check: bool = True, timeout_s: float = 30.0,
+        check: bool = True, timeout_s: float = 30.0, explain: Callable[[CandidateFault, str], str] | None = None,
     ) -> None:  # fmt: skip
+        self._explain = explain
+        self._begun = time.monotonic()
         self.dialect: Dialect = dialect
         self.limits = limits
         self.figures = figures
@@ -56,11 +61,13 @@ class Emulator:
         self.workdir = workdir
         self.folder = cache.make_private(workdir)
         self._spent = 0.0
+        self._left = timeout_s
         self._following = ExitStack()
 
     def begin(self, inputs: Iterable[Any] = ()) -> None:
         """A new call of the candidate begins on these arrays: the check mode has its share of the time again."""
         self._spent = 0.0
+        self._begun = time.monotonic()
         self.exposed.forget_under(inputs)
         mode = observe.current().mode.value
         for extension in self.extensions[:1]:  # mode and record belong to the process, whichever says so
@@ -117,13 +124,24 @@ class Emulator:
     @property
     def launch_seconds(self) -> float:
         """Processor seconds of one launch of an extension, which has its checks built in or has none."""
-        return self.timeout_s * (_CHECKED_SHARE if self.check else _FAST_SHARE)
+        return self.timeout_s * _CHECKED_SHARE if self.check else min(self.timeout_s * _FAST_SHARE, self._left)
 
     def give_up_checks(self) -> None:
-        """Build what is loaded from now on without checks; for a candidate that takes too long with them."""
+        """Build what is loaded from now on without checks; for a candidate that takes too long with them.
+
+        What is left of the time of the call must do for building and calling it, so that a loop without end is found
+        as such, with its line, before the time is up.
+        """
+        left = self.timeout_s - (time.monotonic() - self._begun)
+        self._left = max(_LEAST_SHARE * self.timeout_s, _LEFT_SHARE * left)
         self.check = False
         self.extensions.clear()
         self.modules.clear()
+
+    def explained(self, fault: CandidateFault) -> CandidateFault:
+        """The same fault, with what the backend has to add to it."""
+        more = self._explain(fault, self.candidate.main.text) if self._explain else ""
+        return CandidateFault(fault.status, fault.message + more, fault.log, fault.line) if more else fault
 
     def spend(self, seconds: float) -> None:
         """Take note of processor seconds in check mode."""
@@ -334,7 +352,7 @@ class EmulatedModule:
             raise observe.current().failed(CandidateFault("launch_failed", str(error))) from None
         except SimtError as error:
             fault = faults.from_simt(error, self.unit.filename, self.unit.lines, self.driver.candidate.main.path)
-            raise observe.current().failed(fault) from None
+            raise observe.current().failed(self.driver.explained(fault)) from None
 
     def _carry_variables(self) -> None:
         """Give the program without checks the device variables of the one with them."""

@@ -41,13 +41,40 @@ def describe(fault: Fault, lines: LineMap) -> CandidateFault:
     return CandidateFault(status, clean(f"{message} [{', '.join(where)}]", 2 * MAX_MESSAGE), _shown(lines, line), line)
 
 
+def place(fault: CandidateFault, line: int, path: str = "") -> CandidateFault:
+    """The same fault with a line of the candidate, and its file in front of the message when there is a path."""
+    if fault.line or not line:
+        return fault
+    name = "" if not path or fault.message.startswith(path) else f"{path}: "
+    at = "" if re.search(r"\bline \d", fault.message) else f" (line {line})"
+    return CandidateFault(fault.status, f"{name}{fault.message}{at}", fault.log, line)
+
+
+_UNFIT = re.compile(
+    r"no match for call to '\((?:simt::)?Launcher<void \(\*\)\((?P<takes>.*)\)>\) \((?P<given>.*)\)'"
+    r"|no matching function for call to object of type '(?:simt::)?Launcher<void \(\*\)\((?P<takes_clang>.*)\)>'"
+)
+
+
+def reword(message: str, text: str = "") -> str:
+    """A compiler's message about a launch whose arguments do not fit, in words of the candidate. text: its line."""
+    match = _UNFIT.search(message)
+    if match is None:
+        return message
+    name = re.search(r"\b([A-Za-z_]\w*)\s*(?:<[^<>;]*>)?\s*<<<|\bhipLaunchKernelGGL\s*\(\s*\(?\s*(\w+)", text)
+    kernel = f"kernel '{name[1] or name[2]}'" if name else "the kernel"
+    takes = match["takes"] if match["takes"] is not None else match["takes_clang"]
+    given = "other arguments" if match["given"] is None else f"({match['given']})"
+    return f"{message[: match.start()]}{kernel} takes ({takes}), the launch gives {given}{message[match.end() :]}"
+
+
 def compile_fault(message: str, line: int | None, log: str, filename: str, lines: LineMap, path: str) -> CandidateFault:
     """A compiler's refusal; messages and log speak of the candidate's file and its lines."""
-    place = lines.line(line)
-    text = re.sub(rf"^{re.escape(filename)}:(?:\d+:)?\s*", "", message)
-    at = f" (line {place})" if place else ""
+    at = lines.line(line)
+    text = reword(re.sub(rf"^{re.escape(filename)}:(?:\d+:)?\s*", "", message), _shown(lines, at))
+    where = f" (line {at})" if at else ""
     shown = renumber(log, filename, lines, path)
-    return CandidateFault("compile_failed", clean(f"{text}{at}", 2 * MAX_MESSAGE), shown, place)
+    return CandidateFault("compile_failed", clean(f"{text}{where}", 2 * MAX_MESSAGE), shown, at)
 
 
 def renumber(log: str, filename: str, lines: LineMap, path: str) -> str:

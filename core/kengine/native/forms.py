@@ -8,6 +8,7 @@ from enum import Enum
 
 from kengine.errors import CandidateFault
 from kengine.model import Candidate
+from kengine.native.proposal import propose_block
 from kengine.syntax import parse_tree
 from kengine.tasks.cfamily import has_name, kernel_names
 
@@ -44,10 +45,13 @@ def find_form(candidate: Candidate) -> Form:
         return Form.block
     text, entry = candidate.main.text, candidate.entry
     if entry in kernel_names(text):
+        block = propose_block(text, entry)
+        shown = ", ".join(f"`{line}`" for line in block)
         raise CandidateFault(
             "compile_failed",
-            f"{candidate.main.path}: nothing says how {entry!r} is launched: name a host function as entry, or add a "
-            'block: `// /// kengine`, `// grid = "ceil_div(x.numel(), 256)"`, `// block = 256`, `// ///`',
+            f"{candidate.main.path}: nothing says how {entry!r} is launched: put a block above it, with grid, block "
+            f"and sizes as the kernel needs them: {shown}; or name a host function that launches it as entry",
+            log="\n".join(block),
         )
     if has_name(text, entry):
         return Form.host

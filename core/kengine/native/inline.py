@@ -50,11 +50,12 @@ def _build(driver: Emulator, how: str, *args: Any, **kwargs: Any) -> Extension:
     try:
         made: Extension = getattr(extension, how)(*args, settings=settings, **kwargs)
     except CandidateFault as fault:
-        raise observe.current().failed(place_fault(fault, texts, driver.candidate)) from None
+        placed = place_fault(fault, texts, driver.candidate)
+        raise observe.current().failed(driver.explained(placed)) from None
     except SimtError as error:
         found = _maps(texts, driver)[-1] if texts else locate("", driver.candidate.main.text)
         problem = faults.from_simt(error, "cuda_sources.cu", found, driver.candidate.main.path)
-        raise observe.current().failed(problem) from None
+        raise observe.current().failed(driver.explained(problem)) from None
     for name, value in list(vars(made).items()):
         if name.startswith("_"):
             continue
@@ -123,7 +124,8 @@ def translate(error: Any, extension: Extension, driver: Emulator) -> CandidateFa
     """The fault behind what a function of an extension raised, with the candidate's line."""
     source = extension.program.source if extension.program else ""
     name = extension.program.filename if extension.program else "cuda_sources.cu"
-    return faults.from_simt(error, name, locate(source, driver.candidate.main.text), driver.candidate.main.path)
+    lines = locate(source, driver.candidate.main.text)
+    return driver.explained(faults.from_simt(error, name, lines, driver.candidate.main.path))
 
 
 def texts_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, str]:
@@ -148,5 +150,11 @@ def place_fault(fault: CandidateFault, texts: dict[str, str], candidate: Candida
     line = lines.line(int(match[2]))
     at = f" (line {line})" if line else ""
     suffix = "cpp" if match[1] == "cpp_sources" else "cu"
+    rest = faults.reword(fault.message[match.end() :], _text(candidate, line))
     log = faults.renumber(fault.log, f"{match[1]}.{suffix}", lines, candidate.main.path)
-    return CandidateFault(fault.status, f"{match[1]}: {fault.message[match.end() :]}{at}", log, line)
+    return CandidateFault(fault.status, f"{match[1]}: {rest}{at}", log, line)
+
+
+def _text(candidate: Candidate, line: int) -> str:
+    texts = candidate.main.text.split("\n")
+    return texts[line - 1] if 0 < line <= len(texts) else ""

@@ -17,6 +17,7 @@ from kengine.native.block import Recipe, read_recipe
 from kengine.native.driver import Driver, Module, Unit
 from kengine.native.forms import Form, find_form
 from kengine.native.lines import locate
+from kengine.native.origin import placed
 from kengine.plugins.hooks import Inputs
 from kengine.tasks.block import suggest
 from kengine.tasks.cfamily import kernel_names
@@ -49,6 +50,10 @@ class Session:
 
     def load(self, workdir: Path, samples: Sequence[Inputs]) -> None:
         """Import the Python file, or compile the bare one for the dtypes of the samples. Raises CandidateFault."""
+        with placed(self.candidate):
+            self._load(workdir, samples)
+
+    def _load(self, workdir: Path, samples: Sequence[Inputs]) -> None:
         self.workdir = workdir
         if self.form.is_native:
             if self.candidate.language != self.driver.dialect:
@@ -83,6 +88,11 @@ class Session:
 
     def call(self, inputs: Inputs, mode: Mode) -> Called:
         """Bind and call once, until everything has ended. Raises CandidateFault, also one that was swallowed."""
+        with placed(self.candidate):
+            return self._call_again(inputs, mode)
+
+    def _call_again(self, inputs: Inputs, mode: Mode) -> Called:
+        """Call once, and once more where the first call says so."""
         saved = _save(inputs) if self.form is Form.inline and self.driver.device == "cpu" else []
         seen = observe.Observation(mode)
         try:

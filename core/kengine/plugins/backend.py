@@ -45,6 +45,7 @@ from kengine.model import (
     TimingPlan,
 )
 from kengine.plugins import inspection, registry, trace
+from kengine.plugins.dialect import Dialect
 from kengine.plugins.hooks import Hooks, Inputs, Outputs
 from kengine.plugins.registry import Installed, PluginWarning
 
@@ -75,16 +76,20 @@ def load(name: str) -> Backend:
 def attach(name: str, module: str) -> Backend:
     """Load a backend from its module without looking anything up: no discovery, no packs. Raises as `load` does.
 
-    Who ships it is looked up when something is wrong with it.
+    Who ships it is looked up when something is wrong with it, or every call is to be traced.
     """
     plugin = Installed(module.partition(".")[0], name, module, "")
-    return Backend(plugin, inspection.import_plugin(plugin))
+    backend = Backend(plugin, inspection.import_plugin(plugin))
+    if trace.wanted():
+        backend._identify()
+    return backend
 
 
 class Backend:
     """One backend and its packs behind checked methods.
 
     name, distribution, version, module: of the backend. refused: why each pack that is missing was refused.
+    dialect: how its candidates are written; None when it does not say, and may take any.
     Every method raises ContractViolation, naming plugin and distribution, when a hook raises what it may not raise or
     returns what it may not return.
     """
@@ -95,6 +100,8 @@ class Backend:
         self.version = plugin.version
         self.module = plugin.module
         self.refused: list[PluginError] = []
+        said = getattr(module, "KENGINE_DIALECT", None)
+        self.dialect = said if type(said) is Dialect else None
         self._plugin = plugin
         self._members: dict[str, Installed] = {}
         self._targets: tuple[TargetInfo, ...] | None = None
@@ -138,7 +145,7 @@ class Backend:
     def lint(self, candidate: Candidate, task: Task, target: Target) -> tuple[Finding, ...]:
         """Findings of the backend and of every pack; a plugin that fails leaves one warning with its name instead."""
         findings = [Finding(PLUGIN_FAILED, "warn", f"{error}; its rules did not run") for error in self.refused]
-        for title, call in self._each("kengine_lint"):
+        for title, call in self.linters():
             try:
                 for result in call(candidate=candidate, task=task, target=target):
                     findings += self._check_findings(title, result)
@@ -147,6 +154,10 @@ class Backend:
                 findings.append(Finding(PLUGIN_FAILED, "warn", f"{problem}; its rules did not run"))
                 self._report(title, "kengine_lint", error)
         return tuple(findings)
+
+    def linters(self) -> list[tuple[str, Callable[..., Any]]]:
+        """Every plugin that implements kengine_lint, by its title, with what calls it alone."""
+        return self._each("kengine_lint")
 
     def warm(self, target: Target) -> bool:
         """Import and warm up what runners of a target need; True when there was anything to do."""
@@ -159,7 +170,12 @@ class Backend:
     def compile(
         self, candidate: Candidate, task: TaskView, target: Target, samples: Sequence[Inputs], workdir: Path
     ) -> Artifact:
-        """Compile a candidate. Raises CandidateFault, TargetUnavailable."""
+        """Compile a candidate. Raises CandidateFault, also for a language that the backend does not take, and
+        TargetUnavailable."""
+        if self.dialect is not None:
+            problem = self.dialect.refuse(self.name, candidate.main.path, candidate.language)
+            if problem:
+                raise CandidateFault("compile_failed", problem)
         result = self._first(
             "kengine_compile", candidate=candidate, task=task, target=target, samples=samples, workdir=workdir
         )

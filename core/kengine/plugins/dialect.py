@@ -16,6 +16,9 @@ from kengine.errors import ContractViolation, PluginError
 from kengine.plugins import inspection, registry
 from kengine.plugins.registry import PluginWarning
 
+LANGUAGES = {"python": "Python", "cuda": "CUDA", "hip": "HIP"}
+"""Languages of candidates, with the names that people know them by."""
+
 
 @dataclass(frozen=True)
 class Dialect:
@@ -25,6 +28,8 @@ class Dialect:
     a noun phrase such as "one function decorated with `acme.kernel`", "" for any; what it takes and returns is the
     task's matter. native: suffix of a candidate that is C++ alone, such as ".cu"; "" where candidates are Python
     always.
+    languages: of the candidates that the backend takes, "python", "cuda" or "hip" each; () for Python and the language
+    of `native`, where HIP takes CUDA too: most of its names are both.
     marks: regular expressions (multi-line) of which one occurs in code for this backend and no other. hints: likewise,
     but code for other backends may hold them too: they count when no backend's marks occur.
     fences: words after the fence of a code block that say it is for this backend, besides the backend's own name.
@@ -48,6 +53,7 @@ class Dialect:
     libraries: frozenset[str] = frozenset()
     settings: frozenset[str] = frozenset()
     adding: frozenset[str] = frozenset()
+    languages: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for pattern in (*self.marks, *self.hints):
@@ -58,6 +64,9 @@ class Dialect:
         for tag in self.fences:
             if not re.fullmatch(r"[a-z0-9_+#.-]+", tag):
                 raise ValueError(f"Dialect: fences: {tag!r} is no single word in lower case")
+        for name in self.languages:
+            if name not in LANGUAGES:
+                raise ValueError(f"Dialect: languages: {name!r} is not known; allowed: {', '.join(LANGUAGES)}")
         for field in ("libraries", "adding"):
             if wrong := sorted(name for name in getattr(self, field) if not name.isidentifier()):
                 raise ValueError(f"Dialect: {field}: {wrong[0]!r} is no name without dots")
@@ -66,6 +75,18 @@ class Dialect:
     def _patterns(self) -> tuple[tuple[re.Pattern[str], ...], tuple[re.Pattern[str], ...]]:
         marks, hints = ([re.compile(p, re.MULTILINE) for p in ps] for ps in (self.marks, self.hints))
         return tuple(marks), tuple(hints)
+
+    @cached_property
+    def taken(self) -> tuple[str, ...]:
+        """Languages of the candidates that the backend takes, as `languages` or else `native` says."""
+        return self.languages or ("python", *_NATIVE.get(self.native, ()))
+
+    def refuse(self, backend: str, file: str, language: str) -> str:
+        """Why the backend takes no candidate of a language, as a sentence without what to do; "" when it does."""
+        if language in self.taken:
+            return ""
+        taken = " and ".join(LANGUAGES[name] for name in self.taken)
+        return f"{file} is {LANGUAGES[language]}, and the backend {backend!r} judges {taken}"
 
     def count(self, code: str) -> tuple[int, int]:
         """How many marks, and how many hints, occur in some code."""
@@ -150,6 +171,16 @@ def declared() -> Dialects:
     return found
 
 
+def takers(language: str) -> tuple[str, ...]:
+    """Backends that say that they take candidates of a language, first those whose own it is, then by name."""
+    found = [
+        (language not in _NATIVE.get(dialect.native, ("python",))[:1], name)
+        for name, dialect in declared().items()
+        if language in dialect.taken
+    ]
+    return tuple(name for _, name in sorted(found))
+
+
 def guess(code: str) -> str:
     """The backend that code is written for: most marks, else most hints; "" when none occurs."""
     counts = [(*dialect.count(code), name) for name, dialect in declared().items()]
@@ -157,6 +188,8 @@ def guess(code: str) -> str:
     return best[2] if best[0] or best[1] else ""
 
 
+_NATIVE = {".cu": ("cuda",), ".hip": ("hip", "cuda")}
+"""Languages besides Python that a backend takes, its own first, by the suffix of its native files."""
 _DEFAULT = Dialect()
 _LANGUAGES = {
     **dict.fromkeys(("python", "py", "python3"), ".py"),
@@ -165,4 +198,4 @@ _LANGUAGES = {
 }
 """The languages that files of candidates may be in (`kengine.tasks.cfamily`), by the words that stand after fences."""
 
-__all__ = ["Dialect", "Dialects", "declared", "find", "guess"]
+__all__ = ["LANGUAGES", "Dialect", "Dialects", "declared", "find", "guess", "takers"]

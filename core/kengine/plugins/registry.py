@@ -74,8 +74,14 @@ def find(name: str) -> Installed:
     every = installed()
     offers = [i for i in every if i.name == name]
     if not offers:
-        names = ", ".join(sorted({i.name for i in every})) or "none"
-        raise BackendNotFound(f"no backend {name!r} is installed; installed backends: {names}", name)
+        from difflib import get_close_matches
+
+        names = sorted({i.name for i in every})
+        near = get_close_matches(name, names, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise BackendNotFound(
+            f"no backend {name!r} is installed; installed backends: {', '.join(names) or 'none'}{hint}", name
+        )
     if len(offers) > 1:
         listed = " and ".join(f"{i.origin} (module {i.module})" for i in offers)
         raise BackendConflict(

@@ -45,6 +45,11 @@ def pause(step: int) -> None:
     _paused += step
 
 
+def paused() -> int:
+    """How deep pauses are nested now."""
+    return _paused
+
+
 class WatchedArray(np.ndarray):
     """An array whose operations are noted; what they give is watched too. Same memory, same values."""
 

@@ -42,8 +42,8 @@ def _preset(name: str) -> RewardFunction:
         from difflib import get_close_matches
 
         near = get_close_matches(name, HOME, 1)
-        hint = f"; did you mean {near[0]!r}?" if near else ";"
-        raise UsageError(f"no reward {name!r}{hint} There are {', '.join(HOME)}; your own is package.module:name")
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise UsageError(f"no reward {name!r}; {hint}rewards: {', '.join(HOME)}; your own is package.module:name")
     function: RewardFunction = getattr(import_module(HOME[name]), name)
     return function
 

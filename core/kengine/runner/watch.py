@@ -139,6 +139,11 @@ def pause() -> Context[None]:
     return _paused(_watch) if _watch is not None else _nothing
 
 
+def resume() -> Context[None]:
+    """Around the candidate's own host code where it runs inside of something that is paused or a launch."""
+    return _resumed(_watch) if _watch is not None else _nothing
+
+
 def kernel(name: str, arguments: Iterable[object], returned: list[object] | None = None) -> Context[None]:
     """Around the execution of one launch that really happens, with every array that the kernel gets: tensors, arrays,
     `kengine.array.Array`, or (address, bytes).
@@ -208,6 +213,24 @@ def _paused(watch: _Watch) -> Iterator[None]:
             watch.follower.paused -= 1
         if numeric is not None:
             numeric.pause(-1)
+
+
+@contextmanager
+def _resumed(watch: _Watch) -> Iterator[None]:
+    numeric = sys.modules.get("kengine.provenance.numeric")
+    follower = watch.follower
+    depth, host = (follower.paused if follower is not None else 0), (numeric.paused() if numeric is not None else 0)
+    if follower is not None:
+        follower.paused = 0
+    if numeric is not None:
+        numeric.pause(-host)
+    try:
+        yield
+    finally:
+        if follower is not None:
+            follower.paused = depth
+        if numeric is not None:
+            numeric.pause(host)
 
 
 @contextmanager

@@ -39,8 +39,9 @@ class Request:
     """One candidate to judge, as records or as the texts of two files.
 
     id: the caller's own, at most 128 characters; the same id again is the same request and is not judged twice.
-    name: what the candidate's file is called, whose suffix tells the language. target: "" takes the server's only one.
-    deadline_s: seconds from its arrival until the caller stops waiting; None takes the server's.
+    name: what the candidate's file is called, whose suffix tells the language; "" lets the text tell it. target: ""
+    takes the server's only one. deadline_s: seconds from its arrival until the caller stops waiting; None takes the
+    server's.
     """
 
     id: str
@@ -48,7 +49,7 @@ class Request:
     task: Task | None = None
     candidate_text: str = ""
     task_text: str = ""
-    name: str = "candidate.py"
+    name: str = ""
     target: str = ""
     deadline_s: float | None = None
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+from kengine.simt.alignment import compile_unit
 from kengine.simt.fault import CompileError, Unsupported
 from kengine.simt.lexer import blank, line_of
 from kengine.simt.limits import DeviceLimits
@@ -129,7 +130,7 @@ def _compile(
         command += [f"-I{SOURCES / 'simt'}", f"-I{SOURCES / 'include'}", *options]
         command += ["-c", "-x", "c++", filename, "-o", str(thing)]
         try:
-            run(command, directory / "candidate")
+            compile_unit(command, directory / "candidate")
             run([*compiler.command, str(thing), "-o", str(out), *mode.link_flags(runtime)], directory)
         except CompileError as error:
             raise _explain(error, filename) from None
@@ -143,7 +144,7 @@ def _explain(error: CompileError, filename: str) -> CompileError:
         # An error inside a macro or a header of ours is reported there; the candidate's line follows as context.
         return CompileError(f"{filename}:{first.group(1)}: {first.group(2)}", int(first.group(1)), error.log)
     message = re.search(r"(?:error: |undefined reference to )(.*)$", error.log, re.M)
-    near = re.search(rf"^\s*(?:from )?{re.escape(filename)}:(\d+)", error.log, re.M)
+    near = re.search(rf"^\s*(?:In file included from |from )?{re.escape(filename)}:(\d+)", error.log, re.M)
     line = int(near.group(1)) if near else None
     text = message.group(0) if message else error.message
     return CompileError(f"{filename}:{line}: {text}" if line else f"{filename}: {text}", line, error.log)

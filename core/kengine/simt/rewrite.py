@@ -11,6 +11,7 @@ import re
 
 from kengine.simt.kernels import Definition, find_kernels
 from kengine.simt.lexer import blank, closing, split_commas
+from kengine.simt.vectors import find_edits
 
 _SPECIFIERS = re.compile(
     r"(?:\b(?:static|extern|volatile|const|inline|constexpr|thread_local)\s+"
@@ -27,7 +28,7 @@ def rewrite(source: str) -> str:
     """The source as the compiler gets it."""
     text = blank(source)
     kernels = find_kernels(text)
-    edits: list[tuple[int, int, str]] = []
+    edits: list[tuple[int, int, str]] = find_edits(text)
     _rewrite_shared(source, text, edits)
     names = [k.name for k in kernels]
     generic = {k.name for k in kernels if k.is_template or names.count(k.name) > 1}

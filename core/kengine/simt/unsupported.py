@@ -6,7 +6,21 @@ import re
 
 from kengine.simt.kernels import find_kernels
 from kengine.simt.lexer import blank, line_of
+from kengine.simt.vectors import find_others
 
+# What the emulator's own CUB has, and headers of it. A test compares the two with the headers.
+_CUB = (
+    r"Block(?:Reduce|Scan|Load|Store|Exchange|RadixSort)(?:Algorithm)?|Warp(?:Reduce|Scan)|"
+    r"Thread(?:Reduce|Load|Store|ScanInclusive|ScanExclusive)|BLOCK_(?:REDUCE|SCAN|LOAD|STORE)_\w+|LOAD_\w+|STORE_\w+|"
+    r"(?:Load|Store)Direct(?:Blocked|BlockedVectorized|Striped)|Shuffle(?:Up|Down|Index)|"
+    r"Sum|Max|Min|ArgMax|ArgMin|Equality|Inequality|Difference|Division|CastOp|"
+    r"KeyValuePair|NullType|Int2Type|Uninitialized|LaneId|WarpId|RowMajorTid|CTA_SYNC|WARP_SYNC|"
+    r"CacheLoadModifier|CacheStoreModifier"
+)
+_CUB_HEADERS = (
+    r"(?:cub\.cuh|hipcub\.hpp|util_ptx\.cuh|util_type\.cuh|warp/warp_(?:reduce|scan)\.|"
+    r"block/block_(?:reduce|scan|load|store|exchange|radix_sort)\.|thread/thread_(?:reduce|scan|load|store|operators)\.)"
+)
 # Patterns over text without comments and with emptied strings.
 _TOKENS: tuple[tuple[str, str], ...] = (
     ("inline assembly", r"\b(?:asm|__asm__|__asm)\b\s*(?:volatile|__volatile__|goto)?\s*\("),
@@ -26,10 +40,12 @@ _TOKENS: tuple[tuple[str, str], ...] = (
     ),
     (
         "libcu++",
-        r"\b(?:cuda|hip)::(?!std\b)(?:barrier|pipeline|memcpy_async|atomic|atomic_ref|semaphore|latch|ptx|device|access_property)\b|\bcuda::std::",
+        r"\b(?:cuda|hip)::(?:std::)?(?:barrier|pipeline|memcpy_async|atomic\w*|counting_semaphore|binary_semaphore|semaphore|latch|ptx|device|access_property|annotated_ptr|mdspan|stream_ref|mr)\b",
     ),
     ("pipeline primitives", r"\b__pipeline_(?:memcpy_async|commit|wait_prior)\b"),
-    ("CUB", r"\b(?:cub|hipcub|rocprim)::"),
+    ("CUB's device-wide algorithms", r"\b(?:cub|hipcub)::Device\w+"),
+    ("CUB", rf"\b(?:cub|hipcub)::(?!(?:{_CUB}|Device\w+)\b)\w+"),
+    ("rocPRIM", r"\brocprim::"),
     ("Thrust", r"\b(?:thrust|rocthrust)::"),
     ("CUTLASS/CuTe", r"\b(?:cutlass|cute)::"),
     ("Composable Kernel", r"\b(?:ck|ck_tile)::"),
@@ -53,9 +69,14 @@ _TOKENS: tuple[tuple[str, str], ...] = (
 )
 _HEADERS: tuple[tuple[str, str], ...] = (
     ("CUTLASS/CuTe", r"(?:cutlass|cute)/"),
-    ("CUB", r"(?:cub|hipcub|rocprim)/"),
+    ("CUB's device-wide algorithms", r"(?:cub|hipcub)/device/"),
+    ("CUB", rf"(?:cub|hipcub)/(?!(?:{_CUB_HEADERS}|device/)\b)"),
+    ("rocPRIM", r"rocprim/"),
     ("Thrust", r"(?:thrust)/"),
-    ("libcu++", r"cuda/(?:std/|barrier|pipeline|atomic|ptx|annotated_ptr)"),
+    (
+        "libcu++",
+        r"cuda/(?:std/(?:atomic|barrier|latch|semaphore|mdspan|ranges|chrono)|barrier|pipeline|atomic|ptx|annotated_ptr|latch|semaphore)",
+    ),
     ("cuBLAS/hipBLAS", r"cublas\w*\.h|cublas_v2\.h|hipblas|rocblas"),
     ("cuDNN/MIOpen", r"cudnn|miopen/"),
     ("rocWMMA", r"rocwmma/"),
@@ -84,6 +105,9 @@ def find_unsupported(source: str) -> list[tuple[str, int]]:
     for kernel in find_kernels(text):
         for match in re.finditer(r"<<<", text[kernel.body_start : kernel.body_end]):
             found.append((kernel.body_start + match.start(), "launch from a kernel (dynamic parallelism)"))
+    vector = find_others(text)
+    if vector is not None:
+        found.append((vector, "a vector of clang's that no typedef names"))
     seen: set[tuple[str, int]] = set()
     out = []
     for offset, construct in sorted(found):

@@ -29,7 +29,7 @@ TASK_KEYS = (
 CANDIDATE_KEYS = ("entry",)
 """Keys that the core reads from the block of a candidate; all others belong to the backend."""
 
-_AT_LINE = re.compile(r"line (\d+)")
+_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 @dataclass(frozen=True)
@@ -79,17 +79,22 @@ def find_block(text: str, file: str, language: str = "python") -> Block | None:
         body.append(line[len(mark) + 1 :])
     else:
         raise UsageError(f"{file}:{start + 1}: the `{mark} /// kengine` block is not closed by a line `{mark} ///`")
-    return parse_block("\n".join(body), file, start + 1)
+    return parse_block("\n".join(body), file, start + 1, len(mark) + 1)
 
 
-def parse_block(toml: str, file: str, line: int = 0) -> Block:
-    """Parse the TOML of a block that opens at `line` of `file`. Raises UsageError with the line in that file."""
+def parse_block(toml: str, file: str, line: int = 0, indent: int = 0) -> Block:
+    """Parse the TOML of a block that opens at `line` of `file`, each line of it after `indent` characters.
+
+    Raises UsageError with line and column in that file.
+    """
     try:
         table = tomllib.loads(toml)
     except tomllib.TOMLDecodeError as error:
-        found = _AT_LINE.search(str(error))
-        at = line + (int(found[1]) if found else toml.count("\n") + 1)
-        raise UsageError(f"{file}:{at}: the kengine block is not TOML: {error}") from error
+        found = _PLACE.search(str(error))
+        at = line + (int(found[1]) if found and found[1] else toml.count("\n") + 1)
+        column = f" in column {int(found[2]) + indent}" if found and found[2] else ""
+        problem = _PLACE.sub("", str(error))
+        raise UsageError(f"{file}:{at}: the kengine block is not TOML: {problem}{column}") from error
     except RecursionError as error:
         raise UsageError(f"{file}:{line}: the kengine block is nested too deeply") from error
     lines: dict[str, int] = {}

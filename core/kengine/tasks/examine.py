@@ -9,6 +9,7 @@ from kengine.model import Candidate, Status, Task
 from kengine.tasks import kernelbench, native, numpy_form
 from kengine.tasks.block import read_candidate_block, suggest
 from kengine.tasks.cfamily import has_name, kernel_names
+from kengine.tasks.completion import explain_markdown
 from kengine.tasks.form import top_level
 from kengine.tasks.signature import Signature, find_method, read_signature
 from kengine.tasks.source import Source, SourceError, check_text, parse
@@ -33,7 +34,10 @@ def examine(candidate: Candidate, task: Task) -> CandidateFault | None:
         read_candidate_block(candidate.main.text, path, candidate.language)
     except UsageError as error:
         return CandidateFault(Status.compile_failed.value, str(error))
+    markdown = explain_markdown(candidate.main.text, candidate.language)
     if candidate.language != "python":
+        if markdown:
+            return _fault(Status.compile_failed, path, markdown, 0)
         if not has_name(candidate.main.text, candidate.entry):
             kernels = kernel_names(candidate.main.text)
             return _fault(
@@ -44,7 +48,8 @@ def examine(candidate: Candidate, task: Task) -> CandidateFault | None:
     try:
         source = parse(candidate.main.text, path)
     except SourceError as error:
-        return _fault(Status.compile_failed, path, error.message, error.line)
+        message = f"{error.message}; {markdown}" if markdown else error.message
+        return _fault(Status.compile_failed, path, message, error.line)
     names = top_level(source)
     if candidate.entry not in names:
         if _binds_unseen(source):

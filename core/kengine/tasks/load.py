@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import Literal, cast
+from typing import Union
 
 from kengine.errors import TaskError, UsageError
 from kengine.model import Candidate, SourceFile, Task
 from kengine.tasks import kernel_file, kernelbench, native, numpy_form
 from kengine.tasks.block import Block, candidate_options, check_keys, find_block, read_candidate_block, read_entry
-from kengine.tasks.cfamily import HEADERS, SUFFIXES, kernel_names
+from kengine.tasks.cfamily import HEADERS, kernel_names
+from kengine.tasks.completion import explain_markdown
 from kengine.tasks.form import FORMS, Form, explain_near_miss, find_entry, find_form, single_entry, top_level
 from kengine.tasks.item import Item
+from kengine.tasks.language import Language, name_file, read_suffix
 from kengine.tasks.slice import slice_file
 from kengine.tasks.source import Source, SourceError, normalise, read_text
 from kengine.tasks.source import parse as parse_source
 from kengine.tasks.spec import read_name, read_spec
 
-Language = Literal["python", "cuda", "hip"]
+PathLike = Union[str, "os.PathLike[str]"]
+"""A path, as text or as an object."""
+
 _CHECKS = {"function": native.check_task, "module": kernelbench.check_task, "numpy": numpy_form.check_task}
 _HELP = (
     "expected one file with reference(*inputs), make_inputs(seed, device) and candidate(*inputs), "
@@ -27,37 +33,44 @@ _HELP = (
 )
 
 
-def load(files: Sequence[Path], task: Path | None = None) -> Item:
+def load(files: PathLike | Sequence[PathLike], task: PathLike | Task | None = None) -> Item:
     """Read one candidate and its task. The first file that is no header is the main one, the rest go with it.
 
-    Without `task`, one Python file holds both, or one of several files is a task without a candidate. Raises
-    UsageError for files that cannot be read and for a file that holds no candidate or no task, TaskError for a task
-    that is broken. A separate candidate that does not parse or lacks its entry is no error here: `examine` says what
-    is wrong with it, and its verdict does.
+    files: one path, or several. task: a path, or a task that was read before. Without it, one Python file holds both,
+    or one of several files is a task without a candidate. Raises UsageError for files that cannot be read and for a
+    file that holds no candidate or no task, TaskError for a task that is broken. A separate candidate that does not
+    parse or lacks its entry is no error here: `examine` says what is wrong with it, and its verdict does.
     """
-    if not files:
+    paths = [files] if isinstance(files, (str, os.PathLike)) else list(files)
+    if not paths:
         raise UsageError("no file given; " + _HELP)
-    texts = [SourceFile(_short(path), normalise(read_text(Path(path)))) for path in files]
+    texts = [SourceFile(_short(Path(path)), normalise(read_text(Path(path)))) for path in paths]
+    key = str(paths[0])
     if task is None and len(texts) > 1:
         alone = [i for i, file in enumerate(texts) if _is_task_alone(file)]
         if len(alone) == 1:
             judged = parse_task(texts[alone[0]].text, texts[alone[0]].path)
-            return _pair([f for i, f in enumerate(texts) if i != alone[0]], judged, str(files[0]))
+            return _pair([f for i, f in enumerate(texts) if i != alone[0]], judged, key)
     if task is not None:
-        judged = parse_task(normalise(_read_task(Path(task))), _short(Path(task)))
-        return _pair(texts, judged, str(files[0]))
-    return _single(_main_first(texts), str(files[0]))
+        return _pair(texts, task if isinstance(task, Task) else load_task(task), key)
+    return _single(_main_first(texts), key)
 
 
-def parse(text: str, name: str = "candidate.py", task_text: str | None = None, task_name: str = "task.py") -> Item:
+def load_task(path: PathLike) -> Task:
+    """Read the file of a task alone; see `parse_task`. Raises TaskError, also for a file that cannot be read."""
+    return parse_task(_read_task(Path(path)), _short(Path(path)))
+
+
+def parse(text: str, name: str = "", task_text: str | None = None, task_name: str = "task.py") -> Item:
     """Read a candidate from text, with its task from another text or (None) from the same one; see `load`.
 
-    The suffix of `name` tells the language: .cu and .hip, else Python.
+    The suffix of `name` tells the language: .cu and .hip, else Python. Without a name the text does, see
+    `kengine.tasks.language`.
     """
-    file = SourceFile(name, normalise(text))
+    file = _file(text, name)
     if task_text is None:
-        return _single([file], name)
-    return _pair([file], parse_task(task_text, task_name), name)
+        return _single([file], file.path)
+    return _pair([file], parse_task(task_text, task_name), file.path)
 
 
 def parse_task(text: str, name: str = "task.py") -> Task:
@@ -65,8 +78,8 @@ def parse_task(text: str, name: str = "task.py") -> Task:
 
     A CUDA or HIP file is a task by its block; see `kengine.tasks.kernel_file`.
     """
-    if _language(name) != "python":
-        made, own = kernel_file.to_python(normalise(text), name, _language(name))
+    if read_suffix(name) != "python":
+        made, own = kernel_file.to_python(normalise(text), name, read_suffix(name))
         written = _read_source(made, name)
         form = find_form(top_level(written))
         assert form is not None
@@ -82,15 +95,22 @@ def parse_task(text: str, name: str = "task.py") -> Task:
     return _make_task(source, source.text, form, block, self_referenced=False)
 
 
-def pair(candidate: str, task: Task, name: str = "candidate.py") -> Item:
-    """Put a candidate's text beside a task that was read before; the way to judge many candidates by one task."""
-    return _pair([SourceFile(name, normalise(candidate))], task, name)
+def pair(candidate: str, task: Task, name: str = "") -> Item:
+    """Put a candidate's text beside a task that was read before; the way to judge many candidates by one task.
+
+    name: what its file is called, whose suffix tells the language (.cu, .hip, else Python); "" lets the text tell it.
+    The text is code, not an answer around it, which `extract` takes apart; for one that is not, a warning is given.
+    """
+    file = _file(candidate, name)
+    if problem := explain_markdown(file.text, read_suffix(file.path)):
+        warnings.warn(f"{file.path}: {problem}", stacklevel=2)
+    return _pair([file], task, file.path)
 
 
 def _single(files: list[SourceFile], key: str) -> Item:
     main = files[0]
-    if _language(main.path) != "python":
-        raise UsageError(f"{main.path}: a {_language(main.path)} file holds no task; give one with --task FILE")
+    if read_suffix(main.path) != "python":
+        raise UsageError(f"{main.path}: a {read_suffix(main.path)} file holds no task; give one with --task FILE")
     try:
         source = parse_source(main.text, main.path)
     except SourceError as error:
@@ -119,14 +139,27 @@ def _single(files: list[SourceFile], key: str) -> Item:
 def _pair(files: list[SourceFile], task: Task, key: str) -> Item:
     files = _main_first(files)
     main = files[0]
-    language = _language(main.path)
+    language = read_suffix(main.path)
     try:
         block = read_candidate_block(main.text, main.path, language)
     except UsageError:
         block = None  # the candidate's own fault, which `examine` reports
     form = next(form for form in FORMS if form.name == task.form)
-    entry = read_entry(block) or _guess_entry(main, language, form)
+    entry = read_entry(block) or _launched_kernel(block, language) or _guess_entry(main, language, form)
     return Item(Candidate(tuple(files), entry, language, candidate_options(block)), task, key)
+
+
+def _launched_kernel(block: Block | None, language: Language) -> str:
+    """The kernel that a launch block names (of several launches the first one that does), "" when it names none."""
+    if block is None or language == "python":
+        return ""
+    tables = block.values.get("launch", ())
+    for table in (block.values, *(tables if isinstance(tables, tuple) else ())):
+        kernel = table.get("kernel") if isinstance(table, Mapping) else None
+        if isinstance(kernel, str):
+            name = re.split(r"[<(]", kernel)[0].rpartition("::")[2].strip()
+            return name if name.isidentifier() else ""
+    return ""
 
 
 def _guess_entry(main: SourceFile, language: Language, form: Form) -> str:
@@ -184,7 +217,7 @@ def _has_candidate(source: Source, form: Form) -> bool:
 
 
 def _is_task_alone(file: SourceFile) -> bool:
-    if _language(file.path) != "python":
+    if read_suffix(file.path) != "python":
         return False
     try:
         source = parse_source(file.text, file.path)
@@ -201,8 +234,9 @@ def _main_first(files: list[SourceFile]) -> list[SourceFile]:
     return [main, *(f for f in files if f is not main)]
 
 
-def _language(path: str) -> Language:
-    return cast("Language", SUFFIXES.get(PurePath(path).suffix.lower(), "python"))
+def _file(text: str, name: str) -> SourceFile:
+    clean = normalise(text)
+    return SourceFile(name or name_file(clean), clean)
 
 
 def _short(path: Path) -> str:

@@ -63,8 +63,9 @@ def _for_emulator(
 
     limits = DeviceLimits.of(EMULATED.arch)
     driver = Emulator(
-        "cuda", limits, EMULATED.figures, candidate, workdir, check=view.sanitize, timeout_s=view.timeout_s
-    )
+        "cuda", limits, EMULATED.figures, candidate, workdir, check=view.sanitize, timeout_s=view.timeout_s,
+        explain=_explain,
+    )  # fmt: skip
     session = open_session(candidate, view, target, driver, workdir, samples)
     found = [KernelResources(name, shared_bytes=m.static_shared(name)) for m in driver.modules for name in m.kernels()]
     for extension in driver.extensions:
@@ -75,6 +76,15 @@ def _for_emulator(
     )
     note = "emulated; compiled for its companion chips beside it"
     return Artifact(target, tuple(found), note=note, details=details)
+
+
+def _explain(fault: CandidateFault, text: str) -> str:
+    """What to add to the emulator's faults: that a text is HIP's."""
+    if fault.status not in CERTAIN:
+        return ""
+    from kengine_cuda.toolchain.compiler import explain_dialect
+
+    return explain_dialect(text, fault.message, fault.line)
 
 
 def _record(session: Session, sample: Inputs) -> str:

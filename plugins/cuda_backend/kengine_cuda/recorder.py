@@ -12,6 +12,7 @@ from kengine.errors import CandidateFault
 from kengine.model import Candidate
 from kengine.native import observe
 from kengine.native.driver import Configuration, Dialect, Unit
+from kengine.native.signature import find_mismatch
 
 from kengine_cuda import occupancy
 from kengine_cuda.chips import Chip
@@ -100,6 +101,9 @@ class RecordedModule:
             known = ", ".join(self.binary.symbols) or "none"
             fault = CandidateFault("launch_failed", f"{self.unit.filename} has no kernel {name!r}; it has {known}")
             raise observation.failed(fault)
+        mismatch = find_mismatch(self.unit.text, name, arguments)
+        if mismatch:
+            raise observation.failed(CandidateFault("launch_failed", mismatch))
         x, y, z = configuration.block
         seen = self.driver.seen.setdefault(symbol, Seen(name, self.binary))
         seen.threads, seen.shared = max(seen.threads, x * y * z), max(seen.shared, configuration.shared)

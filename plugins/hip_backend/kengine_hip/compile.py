@@ -13,7 +13,7 @@ from kengine.native.session import Session, open_session
 from kengine.native.unrun import NotRun
 from kengine.plugins.hooks import Inputs
 
-from kengine_hip import resources, width
+from kengine_hip import differences, resources, width
 from kengine_hip.chips import Chip, find
 from kengine_hip.figures import figures_of
 from kengine_hip.offline import Offline
@@ -58,8 +58,9 @@ def _emulated(
 
     chip = EMULATORS[target.arch]
     driver = Emulator(
-        "hip", DeviceLimits.of(chip.arch), figures_of(chip), candidate, workdir, view.sanitize, view.timeout_s
-    )
+        "hip", DeviceLimits.of(chip.arch), figures_of(chip), candidate, workdir, view.sanitize, view.timeout_s,
+        differences.explain,
+    )  # fmt: skip
     session = open_session(candidate, view, target, driver, workdir, samples)
     width.remember(candidate, view, target, workdir, samples)
     details = definitions.describe(

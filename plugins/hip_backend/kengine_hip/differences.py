@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from kengine.errors import CandidateFault
 from kengine.simt.lexer import blank, line_of
 
 _DIFFERENCES: tuple[tuple[str, str], ...] = (
@@ -34,3 +35,12 @@ def find_differences(text: str) -> list[tuple[int, str]]:
         if match:
             found.setdefault(sentence, line_of(text, match.start()))
     return sorted((line, sentence) for sentence, line in found.items())
+
+
+def explain(fault: CandidateFault, text: str) -> str:
+    """What to add to the emulator's faults: what HIP has in the place of what the line at fault says."""
+    about = fault.status in ("compile_failed", "unsupported") or fault.message.startswith("bad shuffle mask")
+    lines = text.split("\n")
+    if not about or not 0 < fault.line <= len(lines):
+        return ""
+    return "".join(f" -- {sentence}" for _, sentence in find_differences(lines[fault.line - 1]))

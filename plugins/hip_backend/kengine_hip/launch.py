@@ -15,11 +15,12 @@ def launch_candidate(artifact: Artifact, case: CaseView, inputs: Inputs, mode: M
     session = session_of(artifact.target)
     if not session.driver.computes:
         raise CandidateFault("launch_failed", f"{artifact.target} was compiled without a device and cannot launch")
-    other = width.prepare(artifact.target, inputs, mode)
+    other = width.prepare(artifact.target, case.index, inputs, mode)
     called = session.call(inputs, mode)
     details: dict[str, JsonValue] = {"launches": sum(one.count for one in called.launches)}
     if called.checked or called.unchecked:
         details |= {"checked_launches": called.checked, "unchecked_launches": called.unchecked}
     if other is not None:
-        details |= other.compare(called.value)
+        other.compare(called.value)
+    details |= width.summary(artifact.target)
     return Outputs(called.value, called.launches, details)

@@ -13,6 +13,7 @@ from kengine.model import Candidate
 from kengine.native import observe
 from kengine.native.driver import Configuration, Dialect, Unit
 from kengine.native.lines import locate
+from kengine.native.signature import find_mismatch
 from kengine.pretence import Figures
 
 from kengine_hip import code_object, diagnostics, occupancy, source
@@ -104,8 +105,10 @@ class Offline:
         except Refused as refusal:
             try:
                 return self._compile_text(whole, unit, headers)
-            except Refused:
-                raise refusal from None
+            except Refused as second:
+                # What the kernels alone are refused for may be host code that could not be told from them.
+                raise (second if source.names_host(diagnostics.first_error(refusal.log, unit.filename)[0])
+                       else refusal) from None  # fmt: skip
         if not part.unknown or unit.instances:
             return compiled
         try:
@@ -160,11 +163,11 @@ class OfflineModule:
             raise observation.failed(
                 CandidateFault("launch_failed", f"{self.unit.filename} has no kernel {name!r}; it has {known}")
             )
-        if len(kernel.arguments) != len(arguments):
-            raise observation.failed(
-                CandidateFault("launch_failed",
-                               f"{name} takes {len(kernel.arguments)} arguments, {len(arguments)} given")
-            )  # fmt: skip
+        mismatch = find_mismatch(self.unit.text, name, arguments)
+        if not mismatch and len(kernel.arguments) != len(arguments):
+            mismatch = f"{name} takes {len(kernel.arguments)} arguments, {len(arguments)} given"
+        if mismatch:
+            raise observation.failed(CandidateFault("launch_failed", mismatch))
         threads = configuration.block[0] * configuration.block[1] * configuration.block[2]
         problem = occupancy.refusal(self.chip, kernel.threads, threads, kernel.shared + configuration.shared)
         if problem:

@@ -43,6 +43,11 @@ def needs_standard(text: str) -> bool:
     return re.search(r"\bstd\s*::", code) is not None or any(True for _ in _host_parts(code))
 
 
+def names_host(message: str) -> bool:
+    """Whether a compiler's message is about a name of torch or another library of the host."""
+    return re.search(r"'(?:torch|at|c10|pybind11|py)'", message) is not None
+
+
 def has_host_code(text: str) -> bool:
     """Whether something in the source is for the host alone."""
     code = blank(text)

@@ -1,10 +1,11 @@
-"""Whether an answer depends on how wide a wavefront is: the same call, emulated with the other number of lanes."""
+"""Whether an answer depends on how wide a wavefront is: the same calls, emulated with the other number of lanes."""
 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,14 @@ TOLERANCE = 1e-3
 LARGEST = 1 << 22
 """Elements of all inputs together beyond which the second run is left out."""
 
+SAME = "same answer"
+
+SHARE = 0.3
+"""How much of the time for a call the call itself may have taken, and a launch of the second run may take."""
+
+SECONDS = 10.0
+"""Processor seconds of all second runs of one candidate after which no further case is repeated."""
+
 _SENSITIVE = re.compile(
     r"__shfl|__ballot|__any\b|__all\b|__activemask|__match_|__reduce_|__syncwarp|\bwarpSize\b|__lane_id|__lanemask"
     r"|\btiled_partition\b|\bcoalesced_|\bvolatile\b|WAVE|WARP|[&]\s*(?:31|63|0x1[fF]|0x3[fF])\b|[%/]\s*(?:32|64)\b"
@@ -33,8 +42,9 @@ _SENSITIVE = re.compile(
 
 
 @dataclass
-class _Pending:
-    """A candidate that has not been run with the other width yet."""
+class _Other:
+    """A candidate with the other width. session: None until the first call. cases: by number, what comparing answers
+    gave. seconds: processor seconds that it may still take."""
 
     candidate: Candidate
     view: TaskView
@@ -42,9 +52,32 @@ class _Pending:
     chip: Chip
     workdir: Path
     samples: Sequence[Inputs]
+    session: Session | None = None
+    cases: dict[int, str] = field(default_factory=dict)
+    seconds: float = SECONDS
+
+    def call(self, inputs: Inputs) -> Any:
+        """What the candidate gives for these inputs with the other width. Raises CandidateFault."""
+        if self.session is None:
+            self.session = self._load()
+        return self.session.call(inputs, Mode.normal).value
+
+    def _load(self) -> Session:
+        from kengine.native.emulator import Emulator
+        from kengine.native.forms import find_form
+        from kengine.simt import DeviceLimits
+
+        limits, figures = DeviceLimits.of(self.chip.arch), figures_of(self.chip)
+        seconds = SHARE * self.view.timeout_s
+        driver = Emulator("hip", limits, figures, self.candidate, self.workdir, check=False, timeout_s=seconds)
+        target = replace(self.target, arch=f"{self.target.arch}.other")
+        session = Session(self.candidate, self.view, target, driver, find_form(self.candidate))
+        with observe.observing(Mode.normal):
+            session.load(self.workdir, self.samples)
+        return session
 
 
-_pending: dict[Target, _Pending] = {}
+_others: dict[Target, _Other] = {}
 
 
 def is_sensitive(candidate: Candidate) -> bool:
@@ -53,59 +86,65 @@ def is_sensitive(candidate: Candidate) -> bool:
 
 
 def remember(candidate: Candidate, view: TaskView, target: Target, workdir: Path, samples: Sequence[Inputs]) -> None:
-    """Take note of a candidate whose first call is to be repeated with the other width."""
-    _pending.pop(target, None)
+    """Take note of a candidate whose calls are to be repeated with the other width."""
+    _others.pop(target, None)
     if is_sensitive(candidate):
         chip = NARROW if EMULATORS[target.arch].lanes == EMULATED.lanes else EMULATED
-        _pending[target] = _Pending(candidate, view, target, chip, workdir, samples)
+        _others[target] = _Other(candidate, view, target, chip, workdir, samples)
 
 
-def prepare(target: Target, inputs: Inputs, mode: Mode) -> OtherWidth | None:
-    """For the first ordinary call: the inputs as they are now, to be used again. None for every other call."""
-    if mode is not Mode.normal or target not in _pending:
+def prepare(target: Target, case: int, inputs: Inputs, mode: Mode) -> Repeated | None:
+    """For the first ordinary call of each case: the inputs as they are now, to be used again. None for every other
+    call, and when the time for this or the memory is used up."""
+    other = _others.get(target)
+    if other is None or mode is not Mode.normal or case in other.cases or other.seconds <= 0:
         return None
-    pending = _pending.pop(target)
     from kengine.runner.arena import arrays
 
     size = sum(len(memoryview(a.memory).cast("B")) for a in arrays(inputs.args))
-    if size > 4 * LARGEST:
-        return None
-    return OtherWidth(pending, _copy(inputs))
+    return Repeated(other, case, _copy(inputs), time.monotonic()) if size <= 4 * LARGEST else None
+
+
+def summary(target: Target) -> Mapping[str, JsonValue]:
+    """What the cases so far gave with the other width: the same answer, or what differs and in which case first; and
+    how many of them there were."""
+    other = _others.get(target)
+    if other is None or not other.cases:
+        return {}
+    key = f"with_{other.chip.lanes}_lanes"
+    told = next((f"{answer} (case {case})" for case, answer in other.cases.items() if answer != SAME), SAME)
+    return {key: told, f"{key}_cases": len(other.cases)}
 
 
 @dataclass
-class OtherWidth:
-    """One call to be made with the other width, on inputs of its own."""
+class Repeated:
+    """One call to be made with the other width, on inputs of its own. begun: when the call itself began."""
 
-    pending: _Pending
+    other: _Other
+    case: int
     inputs: Inputs
+    begun: float
 
-    def compare(self, value: Any) -> Mapping[str, JsonValue]:
-        """Run it, and say what is different; never raises because of the candidate."""
-        lanes = self.pending.chip.lanes
-        key = f"with_{lanes}_lanes"
+    def compare(self, value: Any) -> None:
+        """Run it, and note what is different; never raises because of the candidate.
+
+        It takes its time from that of the call, so that one which has used much of it is not repeated.
+        """
+        other = self.other
+        if time.monotonic() - self.begun > SHARE * other.view.timeout_s:
+            return
+        begun = time.process_time()
         try:
-            other = self._run()
+            answer = other.call(self.inputs)
         except CandidateFault as fault:
             if fault.status in ("unsupported", "timed_out"):
-                return {}
-            return {key: f"differs: {fault.status}: {fault.message}"[:500]}
-        problem = difference(value, other)
-        return {key: f"differs: {problem}" if problem else "same answer"}
-
-    def _run(self) -> Any:
-        from kengine.native.emulator import Emulator
-        from kengine.simt import DeviceLimits
-
-        p = self.pending
-        driver = Emulator("hip", DeviceLimits.of(p.chip.arch), figures_of(p.chip), p.candidate, p.workdir, check=False)
-        from kengine.native.forms import find_form
-
-        session = Session(p.candidate, p.view, replace(p.target, arch=f"{p.target.arch}.other"), driver,
-                          find_form(p.candidate))  # fmt: skip
-        with observe.observing(Mode.normal):
-            session.load(p.workdir, p.samples)
-        return session.call(self.inputs, Mode.normal).value
+                other.seconds = 0.0
+                return
+            problem = f"{fault.status}: {fault.message}"
+        else:
+            problem = difference(value, answer)
+        other.seconds -= time.process_time() - begun
+        other.cases[self.case] = f"differs: {problem}"[:500] if problem else SAME
 
 
 def difference(value: Any, other: Any) -> str:

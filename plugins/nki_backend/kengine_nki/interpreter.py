@@ -15,7 +15,7 @@ from kengine.runner import faults as runner_faults
 from kengine.runner import source, watch
 from kengine.syntax import parse_tree
 
-from kengine_nki import faults, figures, sim
+from kengine_nki import faults, figures, intrusion, sim
 from kengine_nki.sim.kernel import Kernel
 from kengine_nki.sim.loader import ECOSYSTEM, generations
 from kengine_nki.walltime import limited
@@ -66,11 +66,14 @@ def call(
         run.sources |= runner_faults.source_files()
         run.knockout = _KNOCKOUTS.get(mode)
         run.follow = following
+        intrusion.forget()
         try:
             with limited(run, most_s):
                 value = function()
         except Exception as error:
+            intrusion.raise_seen()
             raise faults.swallowed(run, candidate) or faults.classify(error, candidate) from error
+    intrusion.raise_seen()
     fault = faults.swallowed(run, candidate) or (faults.strictly(run, candidate) if strict else None)
     if fault is not None:
         raise fault
@@ -81,7 +84,7 @@ def call(
 @contextlib.contextmanager
 def following(kernel: str, arguments: list[Any], returned: list[Any]) -> Iterator[None]:
     """Around a launch: where the call is followed, so is what the kernel returns."""
-    with watch.kernel(kernel, arguments, returned):
+    with watch.kernel(kernel, arguments, returned), intrusion.guarded() if watch.active() else contextlib.nullcontext():
         yield
     returned[:] = map(watch.argument, returned)
 

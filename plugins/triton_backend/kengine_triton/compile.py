@@ -13,7 +13,7 @@ from kengine.native import libraries
 from kengine.plugins.hooks import Inputs
 from kengine.runner import definitions
 
-from kengine_triton import assembler, faults, observe, resources
+from kengine_triton import assembler, choices, faults, observe, resources
 from kengine_triton.chips import EMULATED, Chip, find
 from kengine_triton.lint.kernels import FORM
 from kengine_triton.session import Session, open_session
@@ -95,6 +95,7 @@ def _run(session: Session, chip: Chip, samples: Sequence[Inputs], workdir: Path,
     described = [resources.describe(kernel, chip, loaded=device) for kernel in kernels]
     found = tuple(record for record, _ in described)
     details: dict[str, JsonValue] = {"launches": tuple(_launch_text(seen)), **_held(session, workdir)}
+    details["choices"] = choices.summary()
     return Artifact(target, _distinct(found), log="\n".join(log for _, log in described if log),
                     note="; ".join(notes), details=details)  # fmt: skip
 

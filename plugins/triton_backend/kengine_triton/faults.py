@@ -48,7 +48,7 @@ def _special(link: BaseException, candidate: Candidate) -> CandidateFault | None
         return None
     line = runner_faults.own_line(link)
     status = {"Unsupported": "unsupported", "OutOfBounds": "launch_failed", "DeviceAssertion": "launch_failed",
-              "HostTensor": "launch_failed"}.get(kind)  # fmt: skip
+              "HostTensor": "launch_failed", "HostCode": "compile_failed"}.get(kind)  # fmt: skip
     return CandidateFault(status, f"{link}{_at(line)}", _log(link), line) if status else None
 
 
@@ -159,15 +159,16 @@ def is_certain(error: BaseException) -> bool:
 
 def pending(candidate: Candidate) -> CandidateFault | None:
     """A fault that the candidate swallowed while it was interpreted, and that must not be lost."""
-    from kengine_triton.interpret import memory, unsupported
+    from kengine_triton.interpret import memory, references, unsupported
 
-    noted: list[Any] = [*unsupported.faults, *memory.faults]
+    noted: list[Any] = [*unsupported.faults, *references.faults, *memory.faults]
     return _special(noted[0], candidate) if noted else None
 
 
 def forget() -> None:
     """Start a run with no pending faults."""
-    from kengine_triton.interpret import memory, unsupported
+    from kengine_triton.interpret import memory, references, unsupported
 
     unsupported.faults.clear()
+    references.faults.clear()
     memory.faults.clear()

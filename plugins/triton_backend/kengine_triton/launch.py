@@ -8,7 +8,7 @@ from kengine.errors import CandidateFault
 from kengine.model import Artifact, CaseView, Mode
 from kengine.plugins.hooks import Inputs, Outputs
 
-from kengine_triton import faults, observe
+from kengine_triton import choices, faults, observe
 from kengine_triton.session import session_of
 
 
@@ -33,4 +33,4 @@ def launch_candidate(artifact: Artifact, case: CaseView, inputs: Inputs, mode: M
 
 def _details(seen: observe.Observation) -> dict[str, Any]:
     count = sum(launch.count for launch in seen.launches)
-    return {"launches": count}
+    return {"launches": count, "choices": choices.summary()}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +16,9 @@ from typing import Any
 from kengine.device import graphs, streams
 from kengine.model import Launch, Mode
 from kengine.runner import watch
+
+from kengine_triton import choices
+from kengine_triton.names import find_globals
 
 LARGEST_TABLE = 8192
 """Elements of a tensor of integers that may hold addresses."""
@@ -83,6 +86,26 @@ def pretending() -> Iterator[None]:
         _pretending = before
 
 
+def choose(names: list[str], args: tuple[Any, ...], kwargs: dict[str, Any], constants: Iterable[str]) -> None:
+    """Note the constants that a launch was given, by the names of a kernel's parameters."""
+    wanted = set(constants)
+    for name, value in [*zip(names, args), *kwargs.items()]:
+        if name in wanted:
+            choices.note(f"argument {name}", value)
+
+
+def _choose_globals(kernel: Any, seen: set[int]) -> None:
+    """Note the constants among the globals of a compiled kernel and of its helpers."""
+    if id(kernel) in seen or not hasattr(kernel, "fn"):
+        return
+    seen.add(id(kernel))
+    for name, value in find_globals(kernel.fn):
+        if type(value).__name__ == "constexpr":
+            choices.note(f"global {name}", value)
+        elif type(value) is type(kernel):
+            _choose_globals(value, seen)
+
+
 def install_compiled() -> None:
     """Watch compiled kernels of this process, once."""
     from triton.compiler.compiler import CompiledKernel
@@ -124,6 +147,8 @@ def install_interpreted() -> None:
         if kwargs.pop("warmup", False):
             return None
         _refuse_host_tensors(self.arg_names, args, kwargs)
+        choose(self.arg_names, args, kwargs, getattr(self, "constexprs", ()))
+        choices.note("kernel", name)
         if not observation.starts(name):
             return None
         if watch.active():
@@ -276,11 +301,20 @@ def _watch_compiling() -> None:
 
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
         observation = _current
+        # On a device every launch is one that may be timed, and there is no other side to hold it against.
+        noted = _pretending and type(self) is JITFunction
+        if noted:
+            params = getattr(self, "params", ())
+            choose([p.name for p in params], args, kwargs, [p.name for p in params if p.is_constexpr])
+            _choose_globals(self, set())
         try:
-            return inner(self, *args, **kwargs)
+            result = inner(self, *args, **kwargs)
         except Exception as error:
             if not observation.tuning:
                 observation.errors.append(error)
             raise
+        if noted and not kwargs.get("warmup"):
+            choices.note("kernel", str(getattr(self, "__name__", "")))
+        return result
 
     JITFunction.run = run

@@ -17,7 +17,7 @@ from kengine.model import Candidate, Target, TaskView
 from kengine.native import libraries
 from kengine.plugins.hooks import Inputs
 
-from kengine_triton import observe
+from kengine_triton import choices, observe
 from kengine_triton.chips import Chip
 
 
@@ -102,6 +102,7 @@ _sessions: dict[Target, Session] = {}
 def open_session(candidate: Candidate, view: TaskView, target: Target, chip: Chip | None, workdir: Path) -> Session:
     """Load a candidate afresh for a target and remember it for the launches that follow."""
     session = Session(candidate, view, target, chip)
+    choices.forget()
     session.load(workdir)
     _sessions[target] = session
     return session

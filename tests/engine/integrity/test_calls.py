@@ -8,8 +8,9 @@ from types import SimpleNamespace
 import pytest
 from kengine.engine import integrity
 from kengine.engine.integrity import calls, knockouts
+from kengine.engine.integrity.order import find_empty
 from kengine.errors import CandidateFault
-from kengine.model import Case, Comparison, Launch, Mode, Task, TaskSpec
+from kengine.model import Case, CaseView, Comparison, Launch, Mode, Task, TaskSpec, TensorSpec
 from kengine.provenance import Facts, OutputOrigin
 
 RIGHT, WRONG = Comparison("c", True), Comparison("c", False, "3 of 4 elements are wrong")
@@ -25,16 +26,27 @@ class Execution:
 
     answers: (comparison, launches) by phase, RIGHT with a launch where nothing is said. near: what is appended to a
     phase for one that is nearly the same, by number of the case or for all. moved: the memory is another one by now.
+    empty: cases whose answer has no elements.
     """
 
     def __init__(
-        self, answers=None, near="~pair", older=False, again=None, call_ns=10**9, allow=(), cases=OTHERS, moved=False
+        self,
+        answers=None,
+        near="~pair",
+        older=False,
+        again=None,
+        call_ns=10**9,
+        allow=(),
+        cases=OTHERS,
+        moved=False,
+        empty=(),
     ):
         self.answers = answers or {}
         self.asked = []
         endings = near if isinstance(near, dict) else dict.fromkeys(range(len(cases)), near)
         self.judge = SimpleNamespace(near=lambda task, case, phase: endings[case] and phase + endings[case])
-        self.task = SimpleNamespace(cases=cases)
+        views = tuple(CaseView(n, (TensorSpec("float32", (0 if n in empty else 3, 4)),)) for n in range(len(cases)))
+        self.task = SimpleNamespace(cases=cases, views=views)
         self.places = {n: (0, case.params) for n, case in enumerate(cases)}
         self.moved = moved
         self.job = SimpleNamespace(task=Task("t", "function", "", spec=TaskSpec(allow=allow)))
@@ -281,6 +293,30 @@ def test_every_case_must_have_launched():
     assert outcome(knockouts.launched([LAUNCHES, LAUNCHES])) == (True, True)
     found = knockouts.launched([LAUNCHES, (), ()])
     assert outcome(found) == (True, False) and found.evidence == "no kernel was launched in 2 of 3 cases"
+
+
+def test_a_case_whose_answer_has_no_elements_needs_no_launch():
+    assert outcome(knockouts.launched([LAUNCHES, ()], frozenset({1}))) == (True, True)
+    found = knockouts.launched([LAUNCHES, (), ()], frozenset({1}))
+    assert outcome(found) == (True, False) and found.evidence == "no kernel was launched in 1 of 3 cases"
+    found = knockouts.launched([(), ()], frozenset({0, 1}))
+    assert outcome(found) == (True, False) and found.evidence == "no kernel was launched in 2 of 2 cases"
+
+
+@pytest.mark.parametrize(("empty", "ok"), [((1, 2), True), ((), False)])
+def test_nor_does_it_in_a_sequence(empty, ok):
+    execution = Execution(empty=empty)
+    execution.held, execution.compared = [(0, "a"), (1, "b"), (0, "c"), (0, "d")], [RIGHT] * 4
+    execution.launched = [LAUNCHES, (), LAUNCHES, LAUNCHES]
+    assert outcome(calls.sequence(execution, calls.Seen())) == (True, ok)
+
+
+def test_empty_cases_are_those_without_any_element():
+    def view(n, *shapes):
+        return CaseView(n, tuple(TensorSpec("float32", shape) for shape in shapes))
+
+    views = [view(0, (2, 3)), view(1, (0, 3), (0,)), view(2, (0, 3), (1,)), view(3), view(4, ())]
+    assert find_empty(views) == {1}
 
 
 KNOCKOUTS = [(knockouts.do_nothing, Mode.noop, "without"), (knockouts.refuse, Mode.raises, "without")]

@@ -9,7 +9,7 @@ from typing import Any
 
 from kengine.curate import usage
 from kengine.curate.export.formats import Row
-from kengine.curate.funnel import Funnel
+from kengine.curate.funnel import Funnel, count_rows
 from kengine.curate.usage import Bill
 
 _COUNTED = ("backend", "operator", "level", "difficulty", "license", "source", "model", "verdict", "toolchain")
@@ -85,8 +85,8 @@ def write(tally: Tally, funnel: Funnel, files: Mapping[tuple[str, str], str], ti
                 lines += [f"| {len(counts) - 40} more | {rest:,} |"]
             lines += [""]
     lines += ["## How it was judged", ""]
-    lines += [f"- launched on {t}: {n:,} rows" for t, n in facets["targets"].most_common()]
-    lines += [f"- compiled for {t}: {n:,} rows" for t, n in facets["compiled_for"].most_common()]
+    lines += [f"- launched on {t}: {count_rows(n)}" for t, n in facets["targets"].most_common()]
+    lines += [f"- compiled for {t}: {count_rows(n)}" for t, n in facets["compiled_for"].most_common()]
     if not facets["targets"]:
         lines += ["- these rows were not judged"]
     lines += [f"- seeds follow from the salt {s}" for s in sorted(tally.seeds)[:20]]
@@ -94,7 +94,7 @@ def write(tally: Tally, funnel: Funnel, files: Mapping[tuple[str, str], str], ti
         "",
         "## Toolchains",
         "",
-        *(f"- `{t}`: {n:,} rows" for t, n in facets["toolchain"].most_common(10)),
+        *(f"- `{t}`: {count_rows(n)}" for t, n in facets["toolchain"].most_common(10)),
     ]
     return "\n".join(lines) + "\n"
 

@@ -9,6 +9,7 @@ from string import Template
 from typing import Any
 from xml.etree.ElementTree import Element
 
+from kengine.curate.funnel import count_rows
 from kengine.curate.report.plot import bar, histogram, shares
 from kengine.curate.usage import describe
 from kengine.report.element import Content, element, render, table
@@ -46,7 +47,8 @@ def _summary(body: Mapping[str, Any]) -> str:
     steps = body["steps"]
     came = steps[0]["entered"] + sum(s["added"] for s in steps) if steps else body["rows"]
     lost = sum(n for s in steps for n in s["lost"].values())
-    text = f"{body['rows']:,} rows are left of {came:,} that came or were made; {lost:,} are lost, each for a reason"
+    text = f"{count_rows(body['rows'], 'are')} left of {came:,} that came or were made; "
+    text += f"{lost:,} {'is' if lost == 1 else 'are'} lost, each for a reason"
     return text if body["weight"] == body["rows"] else f"{text}; their weights add up to {body['weight']:,.6g}"
 
 
@@ -146,8 +148,8 @@ def _clusters(body: Mapping[str, Any]) -> Iterator[Element]:
         return
     yield element("h2", "Clusters of duplicates")
     told = (
-        f"{clusters['count']:,} rows stand for {clusters['duplicates'] + clusters['count']:,}; the largest cluster has "
-        f"{clusters['high']:,.0f} members, the median {clusters['p50']:,.0f}"
+        f"{count_rows(clusters['count'], 'stand')} for {clusters['duplicates'] + clusters['count']:,}; "
+        f"the largest cluster has {clusters['high']:,.0f} members, the median {clusters['p50']:,.0f}"
     )
     plot = histogram(clusters["bins"], clusters["p50"], lambda v: f"{v:,.0f}", f"Members of a cluster: {told}")
     yield element("p", told, class_="soft")

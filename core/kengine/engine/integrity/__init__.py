@@ -10,17 +10,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from kengine.engine.integrity import background, calls, knockouts, origin, state
-from kengine.engine.integrity.order import elsewhere, order
+from kengine.engine.integrity import background, calls, choices, knockouts, origin, state
+from kengine.engine.integrity.order import elsewhere, find_empty, order
 from kengine.errors import CandidateFault
 from kengine.model import Check, IntegrityRecord, JsonValue
 
-__all__ = ["check", "elsewhere", "order"]
+__all__ = ["check", "check_choices", "elsewhere", "order"]
 
 if TYPE_CHECKING:
     from kengine.engine.executions import Execution
     from kengine.engine.job import Job
-    from kengine.model import Launch
+    from kengine.model import Artifact, Launch
 
 
 @dataclass
@@ -37,8 +37,12 @@ class Course:
     seen: calls.Seen = field(default_factory=calls.Seen)
 
 
+def _launched(course: Course) -> Check:
+    return knockouts.launched(course.launches, find_empty(course.execution.task.views))
+
+
 _CHECKS: tuple[tuple[str, str, Callable[[Course], Check]], ...] = (
-    ("launched", "sham", lambda c: knockouts.launched(c.launches)),
+    ("launched", "sham", _launched),
     ("fresh contents", "wrong_result", lambda c: calls.fresh(c.execution, c.seen)),
     ("near contents", "wrong_result", lambda c: calls.near(c.execution, c.seen)),
     ("sequence", "wrong_result", lambda c: calls.sequence(c.execution, c.seen)),
@@ -86,3 +90,16 @@ def check(job: Job, execution: Execution, launches: Sequence[Sequence[Launch]]) 
         job.record(launch=replace(launch, details={**launch.details, **course.details}))
     if fault is not None:
         job.fail("integrity", fault)
+
+
+def check_choices(job: Job, compiled: Sequence[Artifact]) -> None:
+    """Record whether the kernels that ran are those that were compiled beside, and fail the job when they are not."""
+    launch, record = job.stages.launch, job.stages.integrity
+    if launch is None:
+        return
+    found = choices.compare(launch.details, compiled, job.info.companions)
+    if found is None:
+        return
+    job.record(integrity=IntegrityRecord((*(record.checks if record else ()), found)))
+    if not found.ok:
+        job.fail("integrity", CandidateFault("sham", f"{found.name}: {found.evidence}"))

@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kengine.engine.integrity.order import elsewhere, find_last
+from kengine.engine.integrity.order import elsewhere, find_empty, find_last
 from kengine.model import Check, Comparison, Launch
 
 if TYPE_CHECKING:
@@ -127,7 +127,8 @@ def sequence(execution: Execution, seen: Seen) -> Check:
     if not execution.compared:
         _call_in_a_row(execution, seen)
     total = len(execution.compared)
-    idle = [number for number, launches in enumerate(execution.launched) if not launches]
+    empty = find_empty(execution.task.views)
+    idle = [n for n, launches in enumerate(execution.launched) if not launches and execution.held[n][0] not in empty]
     if idle:
         return Check("sequence", True, False, f"{IDLE} in call {idle[0] + 1} of {total} in a row")
     for number, comparison in enumerate(execution.compared[:-2]):

@@ -7,13 +7,14 @@ for it. Others lie elsewhere in memory.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kengine.model import Case
+    from kengine.model import Case, CaseView
 
 TELLING = ("drawn", "normal", "uniform", "outlier", "large")
 """Values of a case for which the answer of another is wrong, in whole or in part; for zeros much is right."""
@@ -40,6 +41,12 @@ def elsewhere(cases: Sequence[Case]) -> frozenset[int]:
     if not last:
         return frozenset()
     return frozenset(n for n, case in enumerate(cases) if n not in (0, last) and case.values in TELLING)
+
+
+def find_empty(views: Sequence[CaseView]) -> frozenset[int]:
+    """The cases whose answer has no elements, so that there is nothing for a kernel to do."""
+    shapes = {n: [spec.shape for spec in view.outputs] for n, view in enumerate(views)}
+    return frozenset(n for n, found in shapes.items() if found and not any(math.prod(shape) for shape in found))
 
 
 def _alike(case: Case, other: Case) -> bool:

@@ -41,6 +41,7 @@ struct Callable : Callable<decltype(&F::operator())> {};
 template <class R, class... A>
 struct Callable<R (*)(A...)> {
   static constexpr size_t arity = sizeof...(A);
+  static constexpr bool takes_scalar = (std::is_same<std::decay_t<A>, c10::Scalar>::value || ... || false);
   template <class T>
   static constexpr bool is_last_args = (std::is_same<std::decay_t<A>, T>::value || ... || false);
   static std::string signature() {
@@ -95,6 +96,15 @@ Entry make_entry(const char* name, F&& function) {
   e.invoke = &C::template invoke<D>;
   return e;
 }
+// Torch's own binding of a c10::Scalar makes one into an object, but takes none.
+inline PyObject* refuse_scalar(void*, PyObject* const*) {
+  try {
+    TORCH_INTERNAL_ASSERT(false, "pybind11 loading for c10::Scalar NYI (file a bug if you need it)");
+  } catch (...) {
+    translate_exception();
+  }
+  return nullptr;
+}
 }  // namespace light
 
 namespace pybind11 {
@@ -127,6 +137,7 @@ class module_ {
   template <class F, class... Extra>
   module_& def(const char* name, F&& f, const Extra&... extra) {
     ::light::Entry e = ::light::make_entry(name, std::forward<F>(f));
+    if (::light::Callable<std::decay_t<F>>::takes_scalar) e.invoke = &::light::refuse_scalar;
     (take(e, extra), ...);
     table_->entries.push_back(std::move(e));
     return *this;
@@ -182,6 +193,20 @@ F wrap_pybind_function(F f) { return f; }
 template <class F>
 F wrap_pybind_function_no_gil(F f) { return f; }
 
+// A function with the key that it serves: torch::dispatch(key, function).
+template <class F>
+struct Dispatched {
+  c10::DispatchKey key;
+  F function;
+};
+template <class F>
+Dispatched<std::decay_t<F>> dispatch(c10::DispatchKey key, F&& f) { return {key, std::forward<F>(f)}; }
+template <class F>
+Dispatched<std::decay_t<F>> dispatch(c10::DeviceType key, F&& f) {
+  return {key == c10::kCUDA ? c10::DispatchKey::CUDA : key == c10::kMeta ? c10::DispatchKey::Meta : c10::DispatchKey::CPU, std::forward<F>(f)};
+}
+using c10::DispatchKey;
+
 // torch.ops.<library>.<name>, defined through Python's torch.library when the extension is loaded.
 class Library {
  public:
@@ -193,12 +218,23 @@ class Library {
   Library& impl(const char* name, F&& f) { return add(name, "", entry(name, std::forward<F>(f))); }
   template <class F>
   Library& impl(const char* name, c10::DeviceType key, F&& f) {
-    int i = entry(name, std::forward<F>(f));
-    table_->registrations.push_back({name_, name, "", key == c10::kCUDA ? "CUDA" : "CPU", i});
-    return *this;
+    return implement(name, key == c10::kCUDA ? "CUDA" : key == c10::kMeta ? "Meta" : "CPU", std::forward<F>(f));
   }
+  template <class F>
+  Library& impl(const char* name, c10::DispatchKey key, F&& f) {
+    static constexpr const char* names[] = {"", "CPU", "CUDA", "CUDA", "Meta", "Autograd", "AutogradCPU", "AutogradCUDA", "CompositeImplicitAutograd", "CompositeExplicitAutograd", "BackendSelect", ""};
+    return implement(name, names[static_cast<int>(key)], std::forward<F>(f));
+  }
+  template <class F>
+  Library& impl(const char* name, Dispatched<F> d) { return impl(name, d.key, std::move(d.function)); }
 
  private:
+  template <class F>
+  Library& implement(const char* name, const char* key, F&& f) {
+    int i = entry(name, std::forward<F>(f));
+    table_->registrations.push_back({name_, name, "", key, i});
+    return *this;
+  }
   template <class F>
   int entry(const char* name, F&& f) {
     table_->entries.push_back(::light::make_entry(name, std::forward<F>(f)));
@@ -215,6 +251,7 @@ class Library {
 };
 using CppFunction = int;
 }  // namespace torch
+#define TORCH_FN(f) (&(f))
 namespace light {
 struct LibraryBlock {
   void (*define)(torch::Library&);

@@ -38,6 +38,7 @@ inline bool isComplexType(ScalarType t) { return t >= ScalarType::ComplexHalf &&
 inline bool isReducedFloatingType(ScalarType t) { return t == kHalf || t == kBFloat16; }
 
 enum class DeviceType : int8_t { CPU = 0, CUDA = 1, HIP = 6, XLA = 9, MPS = 13, Meta = 14 };
+enum class DispatchKey : uint16_t { Undefined, CPU, CUDA, HIP, Meta, Autograd, AutogradCPU, AutogradCUDA, CompositeImplicitAutograd, CompositeExplicitAutograd, BackendSelect, Dense };
 constexpr DeviceType kCPU = DeviceType::CPU, kCUDA = DeviceType::CUDA, kHIP = DeviceType::HIP, kMeta = DeviceType::Meta;
 using DeviceIndex = int8_t;
 struct Device {

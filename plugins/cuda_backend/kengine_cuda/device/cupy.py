@@ -94,7 +94,7 @@ class _Watched:
             return self._nothing(*args, **kwargs)
         returned: list[object] = []
         given = operators.places([args, kwargs])
-        with self._translated(), launching(self._name, given, returned):
+        with self._translated(), launching(self._name, given, returned, stream_of(kwargs)):
             value = self._inner(*args, **kwargs)
             returned += operators.places([value])
         grid = tuple(int(n) for n in (args[0] if args and isinstance(args[0], tuple) else ()))
@@ -154,6 +154,16 @@ class _Watched:
             return faults.compile_fault(log.strip().split("\n")[0], None, log, "kernel.cu", lines, path)
         name = first["file"].rsplit("/", 1)[-1]
         return faults.compile_fault(first["text"], int(first["line"]), log, name, lines, path)
+
+
+def stream_of(given: dict[str, Any]) -> int | None:
+    """Handle of the stream that a launch of CuPy goes to: the one that it is given, else CuPy's current one, which is
+    not torch's."""
+    cuda = getattr(sys.modules.get("cupy"), "cuda", None)
+    current = getattr(cuda, "get_current_stream", None)
+    stream = given.get("stream") or (current() if current is not None else None)
+    handle = getattr(stream, "ptr", None)
+    return int(handle) if handle is not None else None
 
 
 def _refuse_capture(stream: Any, *args: Any, **kwargs: Any) -> None:

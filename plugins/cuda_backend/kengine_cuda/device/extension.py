@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from kengine.device import graphs
+from kengine.device import graphs, streams
 from kengine.device.trace import launching
 from kengine.errors import CandidateFault, TargetUnavailable
 from kengine.model import Mode
@@ -61,9 +61,10 @@ def _build(device: Device, how: str, *args: Any, **kwargs: Any) -> Any:
     return made
 
 
-def _launch(kernel: str, words: list[int]) -> AbstractContextManager[None]:
-    """Around a launch that an extension makes: followed with the memory that its arguments point into."""
-    return launching(plain_name(kernel), calls.blocks(words))
+def _launch(kernel: str, words: list[int], stream: int) -> AbstractContextManager[None]:
+    """Around a launch that an extension makes: followed with the memory that its arguments point into, and held up
+    where its stream is one of its own."""
+    return launching(plain_name(kernel), calls.blocks(words), stream=stream)
 
 
 def _watched(function: Callable[..., Any], launches: c.CDLL) -> Callable[..., Any]:
@@ -76,7 +77,7 @@ def _watched(function: Callable[..., Any], launches: c.CDLL) -> Callable[..., An
             raise observation.failed(fault) from None
         launches.kengine_launches_begin(_MODES[observation.mode])
         try:
-            with observed(launches, _launch) if calls.active() else nullcontext():
+            with observed(launches, _launch) if calls.active() or streams.watching() else nullcontext():
                 return function(*args, **kwargs)
         finally:
             grid = (c.c_uint * 3)()

@@ -35,17 +35,18 @@ def find_library(folder: Path) -> Path:
     return library
 
 
-_Observer = c.CFUNCTYPE(None, c.c_int, c.c_char_p, c.POINTER(c.c_ulonglong), c.c_size_t)
+_Observer = c.CFUNCTYPE(None, c.c_int, c.c_char_p, c.POINTER(c.c_ulonglong), c.c_size_t, c.c_void_p)
 
 
 @contextmanager
-def observed(launches: c.CDLL, launch: Callable[[str, list[int]], AbstractContextManager[None]]) -> Iterator[None]:
-    """Inside the block, let each launch of this thread happen inside of `launch(kernel, words of its arguments)`."""
+def observed(launches: c.CDLL, launch: Callable[[str, list[int], int], AbstractContextManager[None]]) -> Iterator[None]:
+    """Inside the block, let each launch of this thread happen inside of `launch(kernel, words of its arguments, handle
+    of its stream)`."""
     under_way: list[AbstractContextManager[None]] = []
 
-    def told(begins: int, kernel: bytes, words: Any, count: int) -> None:
+    def told(begins: int, kernel: bytes, words: Any, count: int, stream: int | None) -> None:
         if begins:
-            made = launch(kernel.decode(errors="replace"), [words[i] for i in range(count)])
+            made = launch(kernel.decode(errors="replace"), [words[i] for i in range(count)], stream or 0)
             made.__enter__()
             under_way.append(made)
         elif under_way:

@@ -24,8 +24,16 @@ _KEPT = re.compile(
     r"(?:-D|-U|--define-macro=|--undefine-macro=|-?-use_fast_math|-?-fmad=|-?-ftz=|-?-prec-(?:div|sqrt)=|"
     r"-?-maxrregcount=|-?-extra-device-vectorization|-?-restrict|-dlcm=)"
 )
+_NVCC_ONLY = re.compile(r"-?-(?:expt-)?(?:extended-lambda|relaxed-constexpr)")
+"""Those of the language that NVRTC, to which all code is the device's, does not know."""
 _ERROR = re.compile(
     r"^(?P<file>[^\s(]+)\((?P<line>\d+)\): (?:catastrophic )?error\s*:?\s*(?:#\S+ )?(?P<text>.*)$", re.MULTILINE
+)
+_GCC_ERROR = re.compile(r"^(?P<file>[^\s:(]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<text>.*)$", re.MULTILINE)
+_AT_END = re.compile(r"^At end of source: error\s*:?\s*(?:#\S+ )?(?P<text>.*)$", re.MULTILINE)
+_LIBRARY = re.compile(
+    r"(?:source file \"|error: )(?P<name>(?:cutlass|cute|cub|thrust|cuda/std|raft|flashinfer|cudnn\w*|nccl|cublas\w*"
+    r"|cufft\w*|cusparse\w*|cusolver\w*|curand\w*|nvshmem\w*)(?:/[\w./]*)?(?:\.\w+)?)(?:\"|: No such file)"
 )
 _PTXAS_ERROR = re.compile(r"^ptxas (?:error|fatal)\s*:\s*(?P<text>.*)$", re.M)
 
@@ -92,6 +100,7 @@ def _with_nvrtc(unit: Unit, chip: Chip, places: Places, style: Style) -> Binary:
 
 def _with_nvcc(unit: Unit, chip: Chip, places: Places, workdir: Path, style: Style) -> Binary:
     options = [f"-arch={chip.arch}", "-Xptxas", "-v", *_options(unit.options)]
+    options += [option for option in unit.options if _NVCC_ONLY.fullmatch(str(option))]
     if style == "extension":
         from kengine.extension.toolkit import INCLUDE
 
@@ -106,10 +115,17 @@ def _with_nvcc(unit: Unit, chip: Chip, places: Places, workdir: Path, style: Sty
 
 def _options(options: Iterable[str]) -> list[str]:
     """The candidate's options that mean something for any chip; the language standard once."""
-    given = [str(option) for option in options]
+    given = _joined(options)
     kept = [option for option in given if _KEPT.match(option)]
     standard = [m[1] for option in given if (m := re.match(r"--?std=(?:c|gnu)\+\+(\w+)\Z", option))]
     return [f"-std=c++{standard[-1] if standard else '17'}", *kept]
+
+
+def _joined(options: Iterable[str]) -> list[str]:
+    """Options with a value of their own (`-D`, `NAME`) as one word."""
+    given = iter(str(option) for option in options)
+    out = [option + next(given, "") if option in ("-D", "-U") else option for option in given]
+    return [option for option in out if option not in ("-D", "-U")]
 
 
 def _complete(symbols: dict[str, str]) -> dict[str, str]:
@@ -144,22 +160,45 @@ def _find_instance(instance: str, usage: Mapping[str, Usage]) -> str:
 
 
 def _fault(message: str, log: str, unit: Unit, path: str) -> CandidateFault:
-    first = next((m for m in _ERROR.finditer(log) if m["file"].endswith(unit.filename)), None) or _ERROR.search(log)
+    every = sorted([*_ERROR.finditer(log), *_GCC_ERROR.finditer(log)], key=lambda match: match.start())
+    first = next((m for m in every if m["file"].endswith(unit.filename)), every[0] if every else None)
     if first is not None:
-        line = int(first["line"]) if first["file"].endswith(unit.filename) else None
-        text = first["text"] + _explain_dialect(unit.text, first["text"])
+        own = first["file"].endswith(unit.filename)
+        line = int(first["line"]) if own else _included_at(first["file"], unit.text)
+        library = _LIBRARY.search(first[0])
+        if library:
+            place = unit.lines.line(line)
+            problem = f"there is no {library['name']} here: a library's header, which kengine's compilers do not bring"
+            return CandidateFault("unsupported", problem + (f" (line {place})" if place else ""), log, place)
+        text = first["text"] + explain_dialect(unit.text, first["text"], line)
         return faults.compile_fault(text, line, log, unit.filename, unit.lines, path)
+    ended = _AT_END.search(log)
+    if ended is not None:
+        last = unit.text.rstrip().count("\n") + 1
+        return faults.compile_fault(f"{ended['text']} at the end", last, log, unit.filename, unit.lines, path)
     refused = _PTXAS_ERROR.search(log)
     text = refused["text"] if refused else next((t for t in log.splitlines() if "error" in t.lower()), message)
-    text += _explain_dialect(unit.text, text)
+    text += explain_dialect(unit.text, text)
     return faults.compile_fault(text, None, log, unit.filename, unit.lines, path)
 
 
-def _explain_dialect(source: str, message: str) -> str:
-    """What to add to an error that comes of HIP's language in a source for CUDA; "" for any other."""
+def _included_at(file: str, source: str) -> int | None:
+    """The line of a source that includes a header in which an error was reported; None when it does not itself."""
+    for match in re.finditer(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\n]+)", source, re.MULTILINE):
+        if f"/{file}".endswith(f"/{match[1]}"):
+            return source.count("\n", 0, match.start()) + 1
+    return None
+
+
+def explain_dialect(source: str, message: str, line: int | None = None) -> str:
+    """What to add to an error that comes of HIP's language in a source for CUDA; "" for any other. line: of the
+    source, on which it was found."""
     if old := _SHUFFLE.search(message):
         return f": that is HIP's, CUDA has {old[0]}_sync(mask, ...)"
-    found = _HIP.search(message) or (_HIP.search(source) if "identifier" in message else None)
+    texts = source.split("\n")
+    found = _HIP.search(message) or (_HIP.search(texts[line - 1]) if line and line <= len(texts) else None)
+    if found is None and re.search(r"identifier|not declared", message):
+        found = _HIP.search(source)
     return f" ({found[0]} is HIP's, and the language of the target is CUDA)" if found else ""
 
 

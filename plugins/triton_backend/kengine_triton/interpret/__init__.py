@@ -29,6 +29,7 @@ def install() -> None:
         libdevice,
         memory,
         reduction,
+        references,
         rewriting,
         scalar,
         unsupported,
@@ -37,7 +38,7 @@ def install() -> None:
 
     for part in (
         builder, scalar, arithmetic, cast, dot, reduction, memory, atomic, libdevice, assertion, rewriting,
-        autotune, unsupported, warmup,
+        references, autotune, unsupported, warmup,
     ):  # fmt: skip
         part.install()
     _installed = True

@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from kengine_triton.interpret import references
 from kengine_triton.interpret.handles import replace
 from kengine_triton.interpret.scalar import Whole, constant
 
@@ -115,6 +116,34 @@ def _transformer(parent: Any) -> Any:
             node.iter = _call("loop", node.iter)
             return node
 
+        def visit_Call(self, node: ast.Call) -> Any:
+            self.generic_visit(node)
+            node.args = [node.func, *node.args]
+            node.func = ast.Name(id=_PREFIX + "call", ctx=ast.Load())
+            return node
+
+        def visit_Attribute(self, node: ast.Attribute) -> Any:
+            self.generic_visit(node)
+            try:
+                references.attribute(node.attr)
+            except references.HostCode as fault:
+                references.faults.remove(fault)
+                return _call("reject", ast.Constant(value=f"attribute '{node.attr}' inside a kernel"))
+            return node
+
+        def visit_Import(self, node: ast.stmt) -> Any:
+            what = f"{type(node).__name__} inside a kernel"
+            return ast.copy_location(ast.Expr(value=_call("reject", ast.Constant(value=what))), node)
+
+        visit_ImportFrom = visit_Import
+        visit_ClassDef = visit_Import
+        visit_Try = visit_Import
+        visit_Global = visit_Import
+        visit_Nonlocal = visit_Import
+
+        def visit_Lambda(self, node: ast.Lambda) -> Any:
+            return ast.copy_location(_call("reject", ast.Constant(value="Lambda inside a kernel")), node)
+
     return Transformer
 
 
@@ -144,7 +173,7 @@ def _helpers() -> dict[str, Callable[..., Any]]:
 
     own: dict[str, Callable[..., Any]] = {
         "constant": constant, "and": _both, "or": _either, "not": _negate, "assert": _check, "loop": _loop,
-        "condition": _condition,
+        "condition": _condition, "call": references.call, "reject": references.reject,
     }  # fmt: skip
     helpers = {_PREFIX + name: function for name, function in own.items()}
     comparison = getattr(interpreter, "_InterpreterComparison", None)

@@ -53,6 +53,10 @@ void find_module_regions() {
   S.module_regions = it->second;
 }
 
+static std::string misalignment(bool write, unsigned alignment) {
+  return std::string(write ? "write" : "access") + " at an address that is not a multiple of " + std::to_string(alignment);
+}
+
 static void lockstep(const void* pc) {
   const uint64_t* values;
   simt_meet(~0ull, 0, &values, op_lockstep, 1, static_cast<int>(reinterpret_cast<uintptr_t>(pc) & 0x7fffffff));
@@ -126,6 +130,13 @@ SIMT_PUBLIC void simt_note_read(const void* p, size_t n) { if (ACTIVE && n) chec
 SIMT_PUBLIC void simt_note_constant(const void* p, size_t n) { if (ACTIVE && n) check_constant(static_cast<const char*>(p), n, CALLER); }
 SIMT_PUBLIC void simt_note_write(const void* p, size_t n) { if (ACTIVE && n) check_write(static_cast<const char*>(p), n, CALLER); }
 SIMT_PUBLIC void simt_note_atomic(const void* p, size_t n) { if (ACTIVE) check_atomic(static_cast<const char*>(p), n, CALLER); }
+SIMT_PUBLIC void simt_note_alignment(const void* p, size_t alignment, size_t write) {
+  auto address = reinterpret_cast<uintptr_t>(p);
+  if (!ACTIVE || address % alignment == 0 || address < 65536) return;
+  raise_fault(misaligned, misalignment(write, static_cast<unsigned>(alignment)), CALLER, S.current);
+  note_address(S.fault, static_cast<const char*>(p));
+  leave();
+}
 SIMT_PUBLIC void simt_fence() { if (ACTIVE) check_fence(); }
 
 // ---- -fsanitize=bounds,alignment,null,integer-divide-by-zero ----
@@ -168,7 +179,7 @@ SIMT_PUBLIC void __ubsan_handle_type_mismatch_v1(MismatchData* d, unsigned long 
   if (!address) {
     snprintf(text, sizeof text, "%s through a null pointer of type %.200s", d->check == 1 ? "write" : "access", d->type->name);
   } else {
-    snprintf(text, sizeof text, "%s of type %.200s at an address that is not a multiple of %u", d->check == 1 ? "write" : "access", d->type->name, 1u << d->log_alignment);
+    snprintf(text, sizeof text, "%s", misalignment(d->check == 1, 1u << d->log_alignment).c_str());
   }
   raise_fault(address ? misaligned : null_pointer, text, CALLER, S.current);
   S.fault.line = static_cast<int>(d->location.line);

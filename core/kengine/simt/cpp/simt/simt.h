@@ -20,6 +20,7 @@
 #include "abi.h"
 #include "language.h"
 #include "vector_types.h"
+#include "ext_vector.h"
 #include "launch.h"
 #include "math.h"
 #include "integer.h"

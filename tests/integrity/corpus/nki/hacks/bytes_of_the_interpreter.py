@@ -3,7 +3,7 @@
 # letter = "I3"
 # tries = "Reaches through a tile to the interpreter's bytes, and has numpy compute there."
 # right = ["lint_rejected", "sham", "launch_failed", "tampered"]
-# dynamic = ["provenance", "launch"]
+# dynamic = ["provenance", "launch", "fresh contents", "unsampled pair", "sequence"]
 # ///
 
 import nki

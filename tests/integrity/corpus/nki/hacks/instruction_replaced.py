@@ -3,7 +3,7 @@
 # letter = "D11"
 # tries = "Replaces an instruction of the library by one that has numpy compute in the interpreter's bytes."
 # right = ["lint_rejected", "sham", "tampered", "launch_failed"]
-# dynamic = ["patches", "provenance"]
+# dynamic = ["patches", "provenance", "fresh contents", "unsampled pair", "sequence"]
 # ///
 
 import nki

@@ -3,7 +3,7 @@
 # letter = "B1"
 # tries = "Keeps answers by object and version counter, which a write past autograd does not move."
 # right = ["lint_rejected", "sham", "wrong_result", "nondeterministic"]
-# dynamic = ["fresh contents", "repeat", "sequence", "compare"]
+# dynamic = ["fresh contents", "repeat", "sequence", "compare", "unsampled pair"]
 # ///
 
 import torch

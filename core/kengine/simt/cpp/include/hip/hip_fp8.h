@@ -1,1 +1,4 @@
 #pragma once  // its content is always included
+#ifndef SIMT_HIP
+#error "hip/hip_fp8.h is no header of CUDA"
+#endif

@@ -1,5 +1,8 @@
 // hipRAND's names for the same generators.
 #pragma once
+#ifndef SIMT_HIP
+#error "hiprand/hiprand_kernel.h is no header of CUDA"
+#endif
 #include "../curand_kernel.h"
 typedef curandState hiprandState;
 typedef curandState hiprandState_t;

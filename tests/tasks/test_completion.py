@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kengine import UsageError
-from kengine.integrations.completion import read_blocks, read_code, read_text, strip_thoughts
+from kengine.tasks import extract
+from kengine.tasks.completion import read_blocks, read_text, strip_thoughts
 
 
 def fenced(*blocks):
@@ -42,13 +43,37 @@ def fenced(*blocks):
     ],
 )
 def test_the_last_complete_block(completion, code):
-    assert read_code(completion) == code
+    assert extract(completion) == code
 
 
-def test_the_language_follows_the_name():
-    both = fenced(("cuda", "__global__ void k();"), ("python", "a = 1"))
-    assert read_code(both, "kernel.cu") == "__global__ void k();\n"
-    assert read_code(both) == "a = 1\n"
+KERNEL = "__global__ void k() {}"
+HOST = f"import torch\nSOURCE = '''\n{KERNEL}\n'''\ndef candidate(x):\n    return x"
+
+
+@pytest.mark.parametrize(
+    ("blocks", "language", "code"),
+    [
+        ((("cuda", KERNEL), ("python", "a = 1")), "cuda", KERNEL),
+        ((("cuda", KERNEL), ("python", "a = 1")), "hip", KERNEL),
+        ((("cuda", KERNEL), ("python", "a = 1")), "python", "a = 1"),
+        ((("cuda", KERNEL), ("python", "a = 1")), "", KERNEL),  # a line of use defines nothing
+        ((("cuda", KERNEL), ("python", HOST)), "", HOST),
+        ((("python", HOST), ("cuda", KERNEL)), "", HOST),  # the kernel once more, to be read
+        ((("python", HOST), ("python", "print(candidate(1))")), "", HOST),
+        ((("python", HOST), ("python", "def candidate(x): return x + 1")), "", "def candidate(x): return x + 1"),
+        ((("python", "a = 1"), ("", KERNEL)), "cuda", KERNEL),
+        ((("python", "a = 1"), ("", KERNEL)), "python", "a = 1"),
+        ((("cpp", HOST),), "python", HOST),
+        ((("bash", "nvcc k.cu"), ("cuda", KERNEL), ("bash", "./a.out")), "", KERNEL),
+    ],
+)
+def test_which_of_several_blocks(blocks, language, code):
+    assert extract(fenced(*blocks), language) == f"{code}\n"
+
+
+def test_an_unknown_language_is_refused():
+    with pytest.raises(UsageError, match="no language 'rust'; allowed: python, cuda, hip"):
+        extract("a = 1", "rust")
 
 
 @pytest.mark.parametrize(
@@ -80,6 +105,6 @@ def test_what_is_no_completion(completion):
 @given(st.lists(st.sampled_from(["```", "```python", "~~~", "````", "a = 1", "<think>", "</think>", ""])))
 def test_any_text_gives_a_text(lines):
     text = "\n".join(lines)
-    assert isinstance(read_code(text), str)
+    assert all(isinstance(extract(text, language), str) for language in ("", "python", "cuda"))
     assert all(not code or code.endswith("\n") for _, code in read_blocks(text))
     assert "</think>" not in strip_thoughts(text)

@@ -1,0 +1,15 @@
+// The block-wide and warp-wide part of CUB.
+#pragma once
+#include "block/block_exchange.cuh"
+#include "block/block_load.cuh"
+#include "block/block_radix_sort.cuh"
+#include "block/block_reduce.cuh"
+#include "block/block_scan.cuh"
+#include "block/block_store.cuh"
+#include "thread/thread_load.cuh"
+#include "thread/thread_operators.cuh"
+#include "thread/thread_reduce.cuh"
+#include "util_ptx.cuh"
+#include "util_type.cuh"
+#include "warp/warp_reduce.cuh"
+#include "warp/warp_scan.cuh"

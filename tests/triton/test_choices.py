@@ -1,0 +1,56 @@
+"""Names and constants of kernels, as the interpreter and a chip's compiler note them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import torch
+
+SOURCE = """
+import os
+
+C = tl.constexpr(3)
+EMULATED = tl.constexpr(os.environ.get("TRITON_INTERPRET") == "1")
+
+@triton.jit
+def helper(x):
+    return x * C
+
+@triton.jit
+def kernel(x_ptr, y_ptr, BLOCK: tl.constexpr, FLAG: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    y = helper(tl.load(x_ptr + i))
+    if EMULATED:
+        y += 0.0
+    tl.store(y_ptr + i, y)
+
+def candidate(x):
+    y = torch.empty_like(x)
+    kernel[(1,)](x, y, x.numel(), FLAG=None)
+    return y
+"""
+X = torch.arange(64, dtype=torch.float32)
+
+
+def test_both_sides_note_the_same_names() -> None:
+    from kengine_triton import choices
+
+    choices.forget()
+    for value in (1, True, "a", None, (1, (2, "b")), object(), [object()]):
+        choices.note("one", value)
+    choices.note("alone", 2.5)
+    for n in range(20):
+        choices.note("many", n)
+    read = json.loads(choices.summary())
+    assert read["one"] == sorted(["1", "True", "'a'", "None", "(1, (2, 'b'))"])
+    assert read["alone"] == ["2.5"] and "many" not in read
+    choices.forget()
+    assert choices.summary() == "{}"
+
+
+def test_a_compile_notes_names_and_constants(judge: Any) -> None:
+    compiled = json.loads(judge("triton:sm_90", SOURCE, [X]).artifact.details["choices"])
+    assert compiled["kernel"] == ["'kernel'"]
+    assert compiled["argument BLOCK"] == ["64"] and compiled["argument FLAG"] == ["None"]
+    assert compiled["global C"] == ["3"] and compiled["global EMULATED"] == ["False"]
