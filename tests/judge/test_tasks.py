@@ -330,3 +330,30 @@ def test_a_task_that_asks_for_a_gpu_itself_is_told_what_to_do(bench, make_task, 
     assert not answer["ok"]
     assert "it asks for a GPU itself: make its arrays on the device that it is given" in str(answer), answer
     assert "must accept seed" not in str(answer)
+
+
+ORDER = """
+import torch
+def reference(x):
+    return EXPRESSION
+def make_inputs(seed, device, rows=4, cols=50):
+    return (torch.randn(rows, cols, generator=torch.Generator(device).manual_seed(seed), device=device),)
+"""
+
+
+@pytest.mark.parametrize(
+    ("expression", "left_out"),
+    [
+        ("x.topk(5)", True),
+        ("torch.argsort(x)", True),
+        ("x.median(-1)", True),
+        ("x.topk(5)[0]", False),  # values alone are the same whichever of equal elements is taken
+        ("x.argmax(-1)", False),  # promises the first
+        ("(x > 0).sum(-1)", False),
+    ],
+)
+def test_places_among_equal_elements_are_not_asked_for(bench, make_task, expression, left_out):
+    answer = bench.open(make_task(ORDER.replace("EXPRESSION", expression)), screen=True)
+    assert answer["ok"], answer
+    assert ("zeros" in bench.names()) is not left_out
+    assert ("any order is right" in answer["skipped"].get("zeros", "")) is left_out

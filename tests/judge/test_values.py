@@ -167,3 +167,25 @@ def test_masks_neither_change_nor_decide_how_far_the_rest_may_go() -> None:
     drawn = Drawn([x.clone(), mask.clone()])
     apply_values(drawn, "zeros", 1.0, 1)
     assert not drawn.args[1].any()
+
+
+def test_an_outlier_stands_at_the_ends_of_rows_more_often_than_elsewhere() -> None:
+    columns: list[int] = []
+    rows: set[int] = set()
+    for seed in range(200):
+        drawn = Drawn([np.ones((5, 40), np.float32)])
+        apply_values(drawn, "outlier", 8.0, seed)
+        (row,), (column,) = np.nonzero(drawn.args[0] == 8.0)
+        rows.add(int(row))
+        columns.append(int(column))
+    assert rows == set(range(5))
+    assert 75 <= columns.count(39) <= 130 and 30 <= columns.count(0) <= 75
+    assert len({c for c in columns if 0 < c < 39}) > 15
+
+
+@pytest.mark.parametrize("shape", [(7,), (2, 1), (1, 2, 3)])
+def test_an_outlier_has_a_place_in_every_shape(shape: tuple[int, ...]) -> None:
+    for seed in range(20):
+        drawn = Drawn([np.ones(shape, np.float32)])
+        apply_values(drawn, "outlier", 8.0, seed)
+        assert sorted(drawn.args[0].reshape(-1)) == [1.0] * (np.prod(shape) - 1) + [8.0]

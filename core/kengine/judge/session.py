@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kengine.errors import TaskError
-from kengine.judge import binary, near, reference, transforms
+from kengine.judge import binary, near, reference, ties, transforms
 from kengine.judge import cases as case_list
 from kengine.judge import expected as answers
 from kengine.judge.arena import PLACES
@@ -117,6 +117,8 @@ class Session:
                 reason = " ".join(str(error).split())[:300]
                 continue
             reason = "" if plain is None else _invalid(case, found, plain, factor)
+            if not reason and ties.depends(self, case, found):
+                reason = ties.REASON
             if not reason:
                 self._accept(case, found)
                 return ""

@@ -132,7 +132,7 @@ def _outlier(array: Any, factor: float, chooser: random.Random) -> Any:
     count = array.numel() if is_torch(array) else array.size
     if count < 2:
         return array
-    at = chooser.randrange(count)
+    at = _place(tuple(array.shape), chooser)
     if is_torch(array):
         import torch
 
@@ -142,6 +142,17 @@ def _outlier(array: Any, factor: float, chooser: random.Random) -> Any:
     flat = np.array(array, dtype=np.float64).reshape(-1)
     flat[at] = _raised(float(flat[at]), float(np.abs(flat).max()), factor)
     return flat.reshape(array.shape).astype(array.dtype)
+
+
+def _place(shape: tuple[int, ...], chooser: random.Random) -> int:
+    """Where the outlier stands: at the end of a row in half of all draws, at its start in a quarter, else anywhere.
+
+    A reduction that leaves out the ends of its rows is right on most draws otherwise: an extreme is seldom there.
+    """
+    length = shape[-1] if shape else 1
+    row = chooser.randrange(max(math.prod(shape[:-1]), 1))
+    column = chooser.choice((length - 1, length - 1, 0, chooser.randrange(length)))
+    return row * length + column
 
 
 def _raised(value: float, top: float, factor: float) -> float:
