@@ -136,6 +136,15 @@ def test_headers_are_compiled_ahead_once_and_used_by_what_is_built_later(
     assert load("third", tmp_path / "c").twice("") == 0
 
 
+def test_what_cannot_be_built_so_is_built_plainly(
+    compiler: None, nothing_ahead: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(glue, "_LIBRARIES", ("-lnowhere_to_be_found",))
+    assert load("fifth", tmp_path / "a").twice("abc") == 6
+    monkeypatch.setattr(glue, "_included", lambda *_: (_ for _ in ()).throw(OSError("a full disk")))
+    assert load("sixth", tmp_path / "b").twice("abc") == 6
+
+
 def test_without_headers_ahead_a_module_is_built_all_the_same(
     compiler: None, nothing_ahead: None, tmp_path: Path
 ) -> None:

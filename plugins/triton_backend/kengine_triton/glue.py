@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _FLAGS = ("-O0", "-pipe", "-fPIC", "-w")
-_LINK = ("-shared", "-nostartfiles", "-nostdlib")
+_BARE = ("-nostartfiles", "-nostdlib")
 _LIBRARIES = ("-lgcc",)
 """The compiler's own; those of C and Python are in the process that loads a module."""
 
@@ -51,13 +51,15 @@ def build(
     """Compile a C file into a module in `folder`; its path. Raises CalledProcessError with what the compiler says."""
     module = os.path.join(folder, f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}")
     places = [f"-I{path}" for path in (*include_dirs, folder, _python()) if path]
-    shared = [place for place in places if place != f"-I{folder}"]
-    command = [_compiler(), source, *_FLAGS, *_LINK, *_included(Path(source), shared), *places, "-o", module]
-    command += [
-        f"-l:{library}" if ".so" in library or library.endswith(".a") else f"-l{library}" for library in libraries
-    ]
-    command += [*(f"-L{path}" for path in library_dirs), *_LIBRARIES]
-    _run(command)
+    linked = [f"-l:{lib}" if ".so" in lib or lib.endswith(".a") else f"-l{lib}" for lib in libraries]
+    linked += [f"-L{path}" for path in library_dirs]
+    start, end = [_compiler(), source, *_FLAGS, "-shared"], [*places, "-o", module, *linked]
+    try:
+        shared = [place for place in places if place != f"-I{folder}"]
+        _run([*start, *_BARE, *_included(Path(source), shared), *end, *_LIBRARIES])
+    except (OSError, subprocess.CalledProcessError):
+        # A candidate must not pay for what only our way of building cannot do.
+        _run([*start, *end])
     return module
 
 
