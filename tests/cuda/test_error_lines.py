@@ -50,7 +50,7 @@ def check(verdict: Any, text: str, status: str, message: str, line: str) -> None
     assert message in verdict.message
     if line:
         assert verdict.line and line in text.split("\n")[verdict.line - 1], (verdict.line, verdict.message)
-        assert f"line {verdict.line}" in verdict.message
+        assert f"line {verdict.line}" in verdict.message or f":{verdict.line}: " in verdict.message
 
 
 @pytest.mark.parametrize("which", [0, 1, 2], ids=["too few", "too many", "an array for a number"])

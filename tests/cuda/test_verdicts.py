@@ -224,4 +224,5 @@ def test_compiling_only_for_every_chip() -> None:
 
 def test_a_bare_file_for_another_vendor(verify) -> None:
     verdict = verify(BARE, "k.hip")
-    assert verdict.status is Status.compile_failed and "k.hip is a HIP file" in verdict.message
+    assert verdict.status is Status.compile_failed
+    assert "k.hip is HIP, and the backend 'cuda' judges Python and CUDA" in verdict.message

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from kengine.errors import CandidateFault, UsageError
 from kengine.model import Candidate, Status, Task
@@ -42,7 +43,8 @@ def examine(candidate: Candidate, task: Task) -> CandidateFault | None:
             kernels = kernel_names(candidate.main.text)
             return _fault(
                 Status.compile_failed, path, f"the entry {candidate.entry!r} is not defined"
-                f"{suggest(candidate.entry, kernels)}; kernels in the file: {', '.join(kernels) or 'none'}", 0,
+                f"{suggest(candidate.entry, kernels)}; kernels in the file: {', '.join(kernels) or 'none'}",
+                _line_that_names(candidate.main.text, candidate.entry),
             )  # fmt: skip
         return None
     try:
@@ -60,6 +62,12 @@ def examine(candidate: Candidate, task: Task) -> CandidateFault | None:
             f"it defines {', '.join(defined) or 'no function or class'}", 0,
         )  # fmt: skip
     return _check_arity(names[candidate.entry], candidate, task, path)
+
+
+def _line_that_names(text: str, entry: str) -> int:
+    """The line of a block that names this entry, 0 when none does."""
+    named = re.compile(rf"^//\s*(?:kernel|entry)\s*=\s*[\"']{re.escape(entry)}\b")
+    return next((n for n, line in enumerate(text.split("\n"), 1) if named.match(line)), 0)
 
 
 def _check_arity(node: ast.stmt, candidate: Candidate, task: Task, path: str) -> CandidateFault | None:

@@ -11,16 +11,16 @@ __global__ void leaky_relu(const float* x, float* out, float slope, int size) {
     if (idx < size) out[idx] = x[idx] >= 0 ? x[idx] : slope * x[idx];
 }
 
-torch::Tensor leaky_relu_cuda(torch::Tensor x, const at::Scalar& negative_slope, c10::optional<torch::Tensor> out) {
+torch::Tensor leaky_relu_cuda(torch::Tensor x, double negative_slope, c10::optional<torch::Tensor> out) {
     auto size = x.numel();
     torch::Tensor result = out.has_value() ? out.value() : torch::empty_like(x);
     const int block_size = 256;
     const int num_blocks = (size + block_size - 1) / block_size;
-    leaky_relu<<<num_blocks, block_size>>>(x.data_ptr<float>(), result.data_ptr<float>(), negative_slope.to<float>(), size);
+    leaky_relu<<<num_blocks, block_size>>>(x.data_ptr<float>(), result.data_ptr<float>(), static_cast<float>(negative_slope), size);
     return result;
 }
 """
-cpp = "torch::Tensor leaky_relu_cuda(torch::Tensor x, const at::Scalar& negative_slope, c10::optional<torch::Tensor> out);"
+cpp = "torch::Tensor leaky_relu_cuda(torch::Tensor x, double negative_slope, c10::optional<torch::Tensor> out);"
 lib = load_inline(name="leaky_relu", cpp_sources=cpp, cuda_sources=cuda_code, functions=["leaky_relu_cuda"], verbose=False)
 
 
