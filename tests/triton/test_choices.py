@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 import torch
 
 SOURCE = """
@@ -54,3 +55,19 @@ def test_a_compile_notes_names_and_constants(judge: Any) -> None:
     assert compiled["kernel"] == ["'kernel'"]
     assert compiled["argument BLOCK"] == ["64"] and compiled["argument FLAG"] == ["None"]
     assert compiled["global C"] == ["3"] and compiled["global EMULATED"] == ["False"]
+
+
+def test_settings_of_triton_that_tell_who_runs_a_kernel_are_noted(judge: Any) -> None:
+    if not hasattr(__import__("triton"), "knobs"):
+        pytest.skip("this Triton has no knobs")
+    source = SOURCE.replace("if EMULATED:", "if triton.knobs.runtime.interpret:")
+    compiled = json.loads(judge("triton:sm_90", source, [X]).artifact.details["choices"])
+    assert compiled["global triton.knobs.runtime.interpret"] == ["False"]
+
+
+def test_constants_drawn_while_a_module_loads_are_the_same_in_every_process(judge: Any) -> None:
+    source = SOURCE.replace("C = tl.constexpr(3)", "import random\nC = tl.constexpr(random.getrandbits(30))")
+    compiled = json.loads(judge("triton:sm_90", source, [X]).artifact.details["choices"])
+    source += "\ninner = candidate\ndef candidate(x):\n    return inner(x) * 0 + C.value % 1024\n"
+    answer = judge.interpret(source, X)
+    assert answer.value[0] == int(compiled["global C"][0]) % 1024

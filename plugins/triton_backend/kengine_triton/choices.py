@@ -26,6 +26,12 @@ def note(name: str, value: Any) -> None:
         _seen[name].add(text)
 
 
+def note_global(name: str, value: Any) -> None:
+    """Add what a kernel takes from outside: a constant, or a plain value of a module by its dotted name."""
+    if type(value).__name__ == "constexpr" or ("." in name and type(value) in (bool, int, float, str, type(None))):
+        note(f"global {name}", value)
+
+
 def summary() -> str:
     """All names with their values, in JSON."""
     return json.dumps({name: sorted(values) for name, values in sorted(_seen.items()) if len(values) <= MANY})

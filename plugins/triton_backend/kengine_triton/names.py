@@ -31,10 +31,22 @@ def find_globals(fn: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
         value = space[path[0]]
         yield path[0], value
         for depth, part in enumerate(path[1:], 2):
-            if type(value) is not ModuleType or value.__name__.split(".")[0] == "triton" or part not in vars(value):
+            found, of_triton = _member(value, part)
+            if found is value:
                 break
-            value = vars(value)[part]
-            yield ".".join(path[:depth]), value
+            value = found
+            # The language has so many names that only what can differ between two processes is of interest.
+            if not of_triton or type(value) in (bool, int, float, str, type(None)):
+                yield ".".join(path[:depth]), value
+
+
+def _member(value: Any, name: str) -> tuple[Any, bool]:
+    """What a module, or a group of Triton's settings, has by a name, and whether it is Triton's; else the value."""
+    if type(value) is ModuleType and name in vars(value):
+        return vars(value)[name], value.__name__.split(".")[0] == "triton"
+    if type(value).__module__ == "triton.knobs":
+        return getattr(value, name, value), True
+    return value, False
 
 
 @lru_cache(maxsize=4096)

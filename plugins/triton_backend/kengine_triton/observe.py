@@ -100,9 +100,8 @@ def _choose_globals(kernel: Any, seen: set[int]) -> None:
         return
     seen.add(id(kernel))
     for name, value in find_globals(kernel.fn):
-        if type(value).__name__ == "constexpr":
-            choices.note(f"global {name}", value)
-        elif type(value) is type(kernel):
+        choices.note_global(name, value)
+        if type(value) is type(kernel):
             _choose_globals(value, seen)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -57,6 +59,8 @@ class Session:
         """Import the candidate. Raises CandidateFault (compile_failed)."""
         from kengine.runner import entry, source
 
+        if self.chip is not None:
+            _draw_the_same()
         with self.surroundings():
             self.module = source.load(self.candidate, workdir)
         entry.find(self.module, self.view)
@@ -78,6 +82,14 @@ class Session:
                 streams.wait()  # for the caller's alone: a wait for the device would hide work that is not joined
         libraries.tell(self.mapped)
         return value
+
+
+def _draw_the_same() -> None:
+    """Start generators alike: constants drawn while a module loads are the same in the emulator and for a chip."""
+    random.seed(0)
+    numbers = sys.modules.get("numpy.random")
+    if numbers is not None:
+        numbers.seed(0)
 
 
 def as_tensor(array: Array) -> Any:

@@ -34,13 +34,13 @@ def install() -> None:
     except ImportError:
         pass
     for module in modules:
-        _open(module)
+        bind_builtins(module)
     for name, stub in list(vars(generic).items()):
         if inspect.isfunction(stub):
             setattr(generic, name, getattr(nvidia, name, None) or _missing(name))
 
 
-def _open(module: Any) -> None:
+def bind_builtins(module: Any) -> None:
     """Wrap every function of a module so that it gets the interpreter where the compiler would pass its own."""
     from triton.language import core
     from triton.runtime import interpreter

@@ -6,8 +6,8 @@ memory by address, or compute with an object that has operators of its own. A co
 
 from __future__ import annotations
 
+import builtins
 import os
-import sys
 from collections.abc import Mapping
 from functools import lru_cache
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
@@ -16,16 +16,16 @@ from typing import Any
 from kengine.runner import watch
 
 from kengine_triton import choices
+from kengine_triton.interpret.classes import computes, has_operators, is_own, is_triton_class, plain
 from kengine_triton.names import content, find_globals
 
-_HARMFUL = frozenset(
-    ("exec", "eval", "compile", "__import__", "open", "input", "setattr", "delattr", "globals", "locals", "vars",
-     "breakpoint")
-)  # fmt: skip
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), slice, range)
 _CONTAINERS = (tuple, list, dict, set, frozenset)
-_MODULES = frozenset(("builtins", "math", "operator", "_operator", "copy"))
+_MODULES = frozenset(("math", "copy"))
+_LANGUAGE = frozenset(("triton.runtime.jit", "triton.runtime.interpreter"))
+"""Modules beside the language itself whose objects may be named: functions of `triton.jit`."""
 _HIDDEN = frozenset(("handle", "rewriter", "rewritten_fn"))
+_SHOWN = frozenset(("__version__", "__name__"))
 _DEPTH = 6
 
 
@@ -36,6 +36,8 @@ class HostCode(Exception):
 faults: list[HostCode] = []
 """What was met since the list was cleared, also when the candidate swallowed the exception."""
 
+one_given = False
+"""Whether an argument of the launch under way is the integer 1, which is a constant to the compiler."""
 _taken: dict[int, Any] = {}
 """Functions that were found to be Triton's own, by identity; kept alive so that none gets another's."""
 _constants: dict[Any, Any] = {}
@@ -43,21 +45,31 @@ _constants: dict[Any, Any] = {}
 
 def install() -> None:
     """Look at what a kernel and its helpers refer to, each time that one of them starts."""
-    from triton.runtime.interpreter import InterpretedFunction
+    from triton.runtime.interpreter import GridExecutor, InterpretedFunction
 
     inner = InterpretedFunction.rewrite
 
     def rewrite(self: Any) -> Any:
         if type(self) is not InterpretedFunction or "rewrite" in vars(self):
-            raise refuse(f"'{_name(self)}' is no function of triton.jit")
+            raise refuse(f"'{name_of(self)}' is no function of triton.jit")
         fn = inner(self)
         for name, value in find_globals(self.fn):
             look_at(value, name)
-            if type(value).__name__ == "constexpr":
-                choices.note(f"global {name}", value)
+            choices.note_global(name, value)
         return fn
 
     InterpretedFunction.rewrite = rewrite
+    start = GridExecutor.__call__
+
+    def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+        global one_given
+        one_given = any(type(value) is int and value == 1 for value in (*args, *kwargs.values()))
+        for name, value in [*zip(self.arg_names, args), *kwargs.items()]:
+            if computes(type(value)) and not hasattr(value, "data_ptr"):
+                raise refuse(f"argument '{name}' is an object of class '{type(value).__name__}', with operators")
+        return start(self, *args, **kwargs)
+
+    GridExecutor.__call__ = run
 
 
 def refuse(what: str) -> HostCode:
@@ -72,24 +84,103 @@ def reject(what: str) -> Any:
     raise refuse(what)
 
 
+def refuse_global(name: str) -> Any:
+    """Raise HostCode for a global, or a name of a closure, that is no constant to the compiler."""
+    fault = HostCode(
+        f"global variable '{name}' is used inside a kernel and is no tl.constexpr: Triton's compiler takes only "
+        f"globals that are made as such; write {name} = tl.constexpr(...) or hand it over as an argument"
+    )
+    faults.append(fault)
+    raise fault
+
+
+def may_be_named(value: Any) -> bool:
+    """Whether the compiler takes a global with this value: a constant, a module, or part of Triton's language."""
+    kind = type(value)
+    if value is None or kind is ModuleType:
+        return True
+    if is_triton_class(kind):
+        return kind.__module__ in _LANGUAGE or kind.__module__.startswith(("triton.language.", "kengine_triton."))
+    if isinstance(value, type):
+        named = issubclass(value, tuple) and hasattr(value, "_fields")
+        return named or getattr(value, "__triton_aggregate__", False) is True or is_triton_class(value)
+    if kind is FunctionType:
+        return _is_triton_code(value)
+    return _allows_all() or (kind is MethodType and is_triton_class(type(value.__self__)))
+
+
+def may_be_called(value: Any) -> bool:
+    """Whether the compiler takes something that a kernel calls in a module: all but functions of the host."""
+    import triton.runtime.jit as jit
+
+    if not hasattr(jit, "JITCallable"):
+        return True  # Triton 3.3 calls them, for constants
+    if not callable(value) or isinstance(value, type) or may_be_named(value):
+        return True
+    return type(value) is BuiltinFunctionType and _is_plain_builtin(value)
+
+
+def _allows_all() -> bool:
+    try:
+        from triton import knobs
+
+        return bool(knobs.compilation.allow_non_constexpr_globals)
+    except (ImportError, AttributeError):
+        return os.environ.get("TRITON_ALLOW_NON_CONSTEXPR_GLOBALS") == "1"
+
+
 def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     """A call inside a kernel. Raises HostCode where the compiler would not take it."""
+    function = plain(function)
+    if _is_host(function):
+        return _at_compile_time(function, args, kwargs)
     for value in (*args, *kwargs.values()):
-        inner = value.value if type(value).__name__ == "constexpr" and _is_triton_class(type(value)) else value
-        if callable(inner) and not isinstance(inner, type):
+        inner = plain(value)
+        if callable(inner) and not isinstance(inner, type) and not is_own(inner):
             _take(inner)
     function = _take(function)
-    if function is getattr and len(args) > 1:
-        attribute(str(args[1]))
+    if type(function) in (type, BuiltinFunctionType) and function in _builtins():
+        args = tuple(plain(value) for value in args)
+        if any(is_own(value) for value in args):
+            with watch.resume():
+                return function(*args, **kwargs)
+    if function is getattr and len(args) > 1 and is_hidden(str(args[1])):
+        raise refuse(f"attribute '{args[1]}' inside a kernel")
+    if is_triton_class(type(function)) and getattr(getattr(function, "rewriter", None), "kwargs", {}).get("noinline"):
+        _refuse_blocks(function, (*args, *kwargs.values()))
     if type(function).__name__ == "ConstexprFunction":
         return _at_compile_time(function, args, kwargs)
     return function(*args, **kwargs)
 
 
-def attribute(name: str) -> None:
-    """Raise HostCode for an attribute by which a kernel would get behind Triton's values."""
-    if name in _HIDDEN or name.startswith("__"):
+def is_hidden(name: str) -> bool:
+    """Whether by an attribute of this name a kernel would get behind Triton's values."""
+    return name in _HIDDEN or (name.startswith("__") and name not in _SHOWN)
+
+
+def attribute(value: Any, name: str, direct: bool = False) -> Any:
+    """An attribute inside a kernel, of a constant too. direct: of a local name, behind which a constant is wrapped."""
+    if is_hidden(name):
         raise refuse(f"attribute '{name}' inside a kernel")
+    kind = type(value)
+    if kind.__name__ == "constexpr" and is_triton_class(kind):
+        if name in ("value", "type"):
+            return getattr(value, name)
+        value = value.value
+        kind = type(value)
+    elif direct and name == "value" and not is_triton_class(kind):
+        return value
+    if kind in _PLAIN or kind is ModuleType or is_triton_class(kind) or not _is_computed(kind, name):
+        return getattr(value, name)
+    with watch.resume():  # as the compiler does: a constant, computed by host code
+        found = getattr(value, name)
+    look_at(found, name)
+    return found
+
+
+def _is_computed(kind: type, name: str) -> bool:
+    found = next((vars(each)[name] for each in kind.__mro__ if name in vars(each)), None)
+    return found is not None and hasattr(type(found), "__get__") and not isinstance(found, FunctionType)
 
 
 def look_at(value: Any, name: str, depth: int = 0) -> None:
@@ -103,25 +194,42 @@ def look_at(value: Any, name: str, depth: int = 0) -> None:
             for item in items:
                 look_at(item, name, depth + 1)
         return
-    if kind.__name__ == "constexpr" and _is_triton_class(kind):
-        look_at(value.value, name, depth + 1)
+    if kind.__name__ == "constexpr" and is_triton_class(kind):
+        if not is_own(value.value) or computes(type(value.value)):
+            look_at(value.value, name, depth + 1)
         return
     if callable(value):
         return  # looked at where it is called
-    if not _is_triton_class(kind) and _has_operators(kind):
+    if not is_triton_class(kind) and has_operators(kind):
         raise refuse(f"'{name}' is an object of class '{kind.__name__}', with operators of the host")
+
+
+def _is_host(function: Any) -> bool:
+    """Whether it is a function or a method of the candidate's own: the compiler calls one itself, for a constant.
+
+    One that is a global, or in a module, does not come here.
+    """
+    if type(function) is MethodType:
+        return is_own(function.__self__) and type(function.__func__) is FunctionType
+    return type(function) is FunctionType and not _is_triton_code(function)
+
+
+def _refuse_blocks(function: Any, values: tuple[Any, ...]) -> None:
+    for value in values:
+        if type(value).__name__ == "tensor" and value.type.is_block():
+            raise refuse(f"'{name_of(function)}' is marked noinline and was called with a block")
 
 
 def _take(function: Any) -> Any:
     """The function, if a kernel may call it."""
     if id(function) in _taken:
         return function
-    if type(function).__name__ == "constexpr" and _is_triton_class(type(function)):
+    if type(function).__name__ == "constexpr" and is_triton_class(type(function)):
         return _take(function.value)
     kind = type(function)
-    if _is_triton_class(kind):
+    if is_triton_class(kind):
         if "rewrite" in getattr(function, "__dict__", {}):
-            raise refuse(f"'{_name(function)}' is no function of triton.jit")
+            raise refuse(f"'{name_of(function)}' is no function of triton.jit")
         return function
     if kind is MethodType:
         _take(function.__func__)
@@ -133,15 +241,17 @@ def _take(function: Any) -> Any:
         return _take_class(function)
     if kind is BuiltinFunctionType and _is_plain_builtin(function):
         return function
-    raise refuse(f"call of '{_name(function)}' inside a kernel")
+    raise refuse(f"call of '{name_of(function)}' inside a kernel")
 
 
 def _take_class(kind: type) -> Any:
     import numpy as np
 
-    if kind.__module__ == "builtins" or _is_triton_class(kind) or issubclass(kind, np.generic):
+    if kind in _builtins() or is_triton_class(kind) or issubclass(kind, np.generic):
         return kind
-    if issubclass(kind, tuple) and hasattr(kind, "_fields") and not _has_operators(kind):
+    if kind.__name__ in ("finfo", "iinfo") and kind.__module__.split(".")[0] in ("torch", "numpy"):
+        return kind
+    if issubclass(kind, tuple) and hasattr(kind, "_fields") and not has_operators(kind):
         return kind
     if getattr(kind, "__triton_aggregate__", False):
         from kengine_triton.interpret import unsupported
@@ -153,8 +263,16 @@ def _take_class(kind: type) -> Any:
 def _is_plain_builtin(function: Any) -> bool:
     owner = function.__self__
     if isinstance(owner, ModuleType) or owner is None:
-        return function.__module__ in _MODULES and function.__name__ not in _HARMFUL
+        return function.__module__ in _MODULES or function in _builtins()
     return type(owner) in (*_PLAIN, *_CONTAINERS) or isinstance(owner, (int, float))
+
+
+@lru_cache(maxsize=1)
+def _builtins() -> frozenset[Any]:
+    """Python's own functions that the compiler of this Triton knows."""
+    from triton.compiler.code_generator import CodeGenerator
+
+    return frozenset(getattr(builtins, name) for name in CodeGenerator.builtin_namespace if hasattr(builtins, name))
 
 
 def _is_triton_code(function: FunctionType, depth: int = 0) -> bool:
@@ -168,63 +286,53 @@ def _is_triton_code(function: FunctionType, depth: int = 0) -> bool:
 
 @lru_cache(maxsize=1)
 def _folders() -> tuple[str, ...]:
+    """Where functions of the language come from; host functions of Triton's are none."""
     import triton
+    from triton.runtime import interpreter
 
     import kengine_triton
 
-    return tuple(os.path.dirname(os.path.abspath(str(m.__file__))) + os.sep for m in (triton, kengine_triton))
+    of_triton, mends = (os.path.dirname(os.path.abspath(str(m.__file__))) + os.sep for m in (triton, kengine_triton))
+    return (os.path.join(of_triton, "language") + os.sep, os.path.abspath(str(interpreter.__file__)), mends)
 
 
-@lru_cache(maxsize=4096)
-def _is_triton_class(kind: type) -> bool:
-    """Whether a class is found where it says that it is, in a module of Triton or of its mends."""
-    module = sys.modules.get(kind.__module__)
-    if module is None or kind.__module__.split(".")[0] not in ("triton", "kengine_triton"):
-        return False
-    found: Any = module
-    for part in kind.__qualname__.split("."):
-        found = getattr(found, part, None)
-    return found is kind
+def compare(left: Any, right: Any, equal: bool) -> Any:
+    """`==` or `!=` inside a kernel; of the candidate's own objects it is computed as host code."""
+    a, b = plain(left), plain(right)
+    if not is_own(a) and not is_own(b):
+        return left == right if equal else left != right
+    if any(type(v).__name__ == "tensor" for v in (a, b)):
+        raise refuse(f"comparison of '{type(a).__name__}' and '{type(b).__name__}' inside a kernel")
+    with watch.resume():
+        return bool(a == b) if equal else bool(a != b)
 
 
-@lru_cache(maxsize=4096)
-def _has_operators(kind: type) -> bool:
-    """Whether an expression with such an object runs code that neither Python nor Triton brings."""
-    if kind.__module__.split(".")[0] in ("numpy", "torch", "ctypes", "_ctypes", "cupy"):
-        return kind.__name__ not in ("dtype", "device") and not _is_number(kind)
-    for each in kind.__mro__:
-        if each.__module__ in ("builtins", "enum", "typing") or _is_triton_class(each):
-            continue
-        for name, value in vars(each).items():
-            function = value.fget if isinstance(value, property) else value
-            special = isinstance(value, property) or (name.startswith("__") and name != "__init_subclass__")
-            if special and isinstance(function, FunctionType) and not _is_generated(function):
-                return True
-    return False
-
-
-def _is_number(kind: type) -> bool:
-    import numpy as np
-
-    return issubclass(kind, (np.generic, np.dtype))
-
-
-def _is_generated(function: FunctionType) -> bool:
-    """Whether the standard library made a function: of a namedtuple or a dataclass."""
-    if function.__code__.co_filename.startswith(os.path.dirname(os.__file__) + os.sep):
-        return True
-    return function.__code__.co_filename == "<string>" and function.__globals__.get("__name__") != "__main__"
+def truth(value: Any) -> Any:
+    """A value for `if`, `and`, `or` and `not`: objects of the candidate's own as what they are taken for."""
+    inner = plain(value)
+    if not is_own(inner):
+        return value
+    with watch.resume():
+        return bool(inner)
 
 
 def _at_compile_time(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """A function of constants, computed once for the same ones as a compiler does, and followed as host code."""
     import triton.language as tl
 
-    given = [v.value if type(v) is tl.constexpr else v for v in (*args, *kwargs.values())]
+    given = [plain(v) for v in (*args, *kwargs.values())]
+    if type(function) in (MethodType, FunctionType):  # told of plain values, as the compiler does
+        args, kwargs = tuple(given[: len(args)]), dict(zip(kwargs, given[len(args) :]))
     if any(isinstance(v, tl.tensor) for v in given):
-        raise refuse(f"'{_name(function)}' takes constants and was called with values of the kernel")
+        if type(function) is FunctionType:
+            raise refuse(f"call of '{name_of(function)}' inside a kernel")
+        raise refuse(f"'{name_of(function)}' takes constants and was called with values of the kernel")
     try:
-        key = (id(function), tuple((type(v), v) for v in given), tuple(kwargs))
+        key = (
+            function if type(function) is MethodType else id(function),
+            tuple((type(v), v) for v in given),
+            tuple(kwargs),
+        )
         if key not in _constants:
             with watch.resume():
                 _constants[key] = (function, function(*args, **kwargs))
@@ -234,5 +342,6 @@ def _at_compile_time(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, 
             return function(*args, **kwargs)
 
 
-def _name(value: Any) -> str:
+def name_of(value: Any) -> str:
+    """What a function or an object is called in messages."""
     return str(getattr(value, "__qualname__", None) or getattr(value, "__name__", None) or type(value).__name__)[:80]

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import ast
 import inspect
+import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from kengine_triton.interpret import references
+from kengine_triton.interpret import grammar, references
+from kengine_triton.interpret.classes import is_own, plain
 from kengine_triton.interpret.handles import replace
 from kengine_triton.interpret.scalar import Whole, constant
 
-_PREFIX = "_kengine_"
+_PREFIX = grammar.PREFIX
 
 
 def install() -> None:
     """Replace the rewriter, and patch `triton.language` once for the whole process instead of at every call."""
-    import types
-
     import triton.language as tl
     from triton.runtime import interpreter
 
@@ -30,22 +30,28 @@ def install() -> None:
     transform = rewriter._transform_ast
 
     def transform_ast(self: Any, src: str) -> Any:
-        transformer.source = src
+        transformer.source, transformer.fn = src, self.fn
         return transform(self, src)
 
     rewriter.ast_transformer = transformer
     rewriter._transform_ast = transform_ast
     rewriter._compile_and_exec = _compile
+    rewriter._find_def = _find_definition
     replace(interpreter.GridExecutor, "__init__", _find_constants)
     patch = interpreter._patch_lang
     holder = types.SimpleNamespace(__globals__={"core": tl.core, "tl": tl})
     patch(holder)
     scope = types.SimpleNamespace(restore=lambda: None)
     interpreter._patch_lang = lambda fn: scope
-    from kengine_triton.interpret import assertion, hints
+    from kengine_triton.interpret import assertion, extra, hints
 
-    assertion.install_language()
-    hints.install_language()
+    for part in (assertion, hints, extra):
+        part.install_language()
+
+
+def _find_definition(self: Any, lines: list[str]) -> int:
+    """Number of the line with a function's `def`: the first, since its text may hold others."""
+    return next((i for i, line in enumerate(lines, 1) if line.lstrip().startswith("def ")), 0)
 
 
 def _find_constants(old: Any) -> Any:
@@ -69,6 +75,13 @@ def _transformer(parent: Any) -> Any:
         """Triton's transformer, with the constructs above on top."""
 
         source = ""
+        fn: Any = None
+
+        def visit_Module(self, node: ast.Module) -> Any:
+            for definition in node.body:
+                if isinstance(definition, ast.FunctionDef):
+                    grammar.check(definition, self.fn)
+            return self.generic_visit(node)
 
         def refuse(self, node: ast.AST, message: str) -> Any:
             from triton.compiler.errors import UnsupportedLanguageConstruct
@@ -118,37 +131,16 @@ def _transformer(parent: Any) -> Any:
 
         def visit_Call(self, node: ast.Call) -> Any:
             self.generic_visit(node)
+            if grammar.is_helper(node):
+                return node
             node.args = [node.func, *node.args]
             node.func = ast.Name(id=_PREFIX + "call", ctx=ast.Load())
             return node
 
-        def visit_Attribute(self, node: ast.Attribute) -> Any:
-            self.generic_visit(node)
-            try:
-                references.attribute(node.attr)
-            except references.HostCode as fault:
-                references.faults.remove(fault)
-                return _call("reject", ast.Constant(value=f"attribute '{node.attr}' inside a kernel"))
-            return node
-
-        def visit_Import(self, node: ast.stmt) -> Any:
-            what = f"{type(node).__name__} inside a kernel"
-            return ast.copy_location(ast.Expr(value=_call("reject", ast.Constant(value=what))), node)
-
-        visit_ImportFrom = visit_Import
-        visit_ClassDef = visit_Import
-        visit_Try = visit_Import
-        visit_Global = visit_Import
-        visit_Nonlocal = visit_Import
-
-        def visit_Lambda(self, node: ast.Lambda) -> Any:
-            return ast.copy_location(_call("reject", ast.Constant(value="Lambda inside a kernel")), node)
-
     return Transformer
 
 
-def _call(name: str, *args: ast.expr) -> ast.Call:
-    return ast.Call(func=ast.Name(id=_PREFIX + name, ctx=ast.Load()), args=list(args), keywords=[])
+_call = grammar.call
 
 
 def _thunk(value: ast.expr) -> ast.expr:
@@ -156,16 +148,41 @@ def _thunk(value: ast.expr) -> ast.expr:
     return ast.Lambda(args=nothing, body=value)
 
 
-def _compile(self: Any, transformed_ast: ast.AST) -> Any:
-    code = compile(transformed_ast, filename=self.filename, mode="exec")  # type: ignore[call-overload]
-    space = self.fn.__globals__
+def _compile(self: Any, transformed_ast: ast.Module) -> Any:
+    """The rewritten function, with globals, closure and defaults of the one that was written."""
+    fn = self.fn
+    (definition,) = transformed_ast.body
+    assert isinstance(definition, ast.FunctionDef)
+    arguments = definition.args
+    nothing = ast.Constant(value=None)
+    arguments.defaults = [nothing for _ in arguments.defaults]
+    arguments.kw_defaults = [nothing if default is not None else None for default in arguments.kw_defaults]
+    for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
+        if each is not None:
+            each.annotation = None
+    definition.returns = None
+    definition.name = f"{_PREFIX}made"  # so that its own name is the global that it was
+    outer = ast.parse(f"def {_PREFIX}outer({', '.join(fn.__code__.co_freevars)}): return {definition.name}")
+    maker = outer.body[0]
+    assert isinstance(maker, ast.FunctionDef)
+    maker.body.insert(0, definition)
+    ast.fix_missing_locations(outer)
+    space = fn.__globals__
     space.update(_helpers())
-    local: dict[str, Any] = dict(self.kwargs)
-    if self.fn.__closure__:
-        cells = zip(self.fn.__code__.co_freevars, self.fn.__closure__)
-        space.update({name: cell.cell_contents for name, cell in cells if name not in space})
-    exec(code, space, local)
-    return local[self.fn.__name__]
+    local: dict[str, Any] = {}
+    exec(compile(outer, filename=self.filename, mode="exec"), space, local)
+    code = local[f"{_PREFIX}outer"](*(None for _ in fn.__code__.co_freevars)).__code__
+    called = {"co_name": fn.__name__}
+    if hasattr(code, "co_qualname"):
+        called["co_qualname"] = fn.__qualname__
+    code = code.replace(**called)
+    cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or ()))
+    closure = tuple(cells[name] if name in cells else types.CellType(None) for name in code.co_freevars)
+    made = types.FunctionType(code, space, fn.__name__, fn.__defaults__, closure)
+    made.__qualname__ = fn.__qualname__
+    made.__kwdefaults__ = fn.__kwdefaults__
+    made.__annotations__ = fn.__annotations__
+    return made
 
 
 def _helpers() -> dict[str, Callable[..., Any]]:
@@ -174,6 +191,8 @@ def _helpers() -> dict[str, Callable[..., Any]]:
     own: dict[str, Callable[..., Any]] = {
         "constant": constant, "and": _both, "or": _either, "not": _negate, "assert": _check, "loop": _loop,
         "condition": _condition, "call": references.call, "reject": references.reject,
+        "refuse_global": references.refuse_global, "attribute": references.attribute, "compare": references.compare,
+        "assigned": grammar.assigned, "known": grammar.known, "items": grammar.items, "text": grammar.text,
     }  # fmt: skip
     helpers = {_PREFIX + name: function for name, function in own.items()}
     comparison = getattr(interpreter, "_InterpreterComparison", None)
@@ -185,6 +204,8 @@ def _helpers() -> dict[str, Callable[..., Any]]:
 def _loop(iterable: Iterable[Any]) -> Iterator[Any]:
     if isinstance(iterable, range):
         return (Whole(i) for i in iterable)
+    if not type(iterable).__module__.startswith("triton"):
+        raise references.refuse(f"loop over '{type(iterable).__name__}' inside a kernel")
     return iter(iterable)
 
 
@@ -194,7 +215,12 @@ def _condition(value: Any) -> bool:
             f"a block of shape {list(value.handle.data.shape)} is used as a condition; a chip's compiler refuses "
             "`if` and `while` on blocks: use tl.where"
         )
-    return bool(value.handle.data.reshape(-1)[0]) if _is_tensor(value) else bool(value)
+    if _is_tensor(value):
+        return bool(value.handle.data.reshape(-1)[0])
+    inner = plain(value)
+    if type(inner) in (str, bytes, float, tuple, list, dict) or is_own(inner):
+        raise references.refuse(f"condition of type '{type(inner).__name__}', which is no bool, int or None,")
+    return bool(inner)
 
 
 def _is_tensor(value: Any) -> bool:
@@ -214,11 +240,11 @@ def _either(*thunks: Callable[[], Any]) -> Any:
 def _logical(method: str, thunks: tuple[Callable[[], Any], ...], stop: Callable[[Any], bool]) -> Any:
     from kengine_triton.interpret.scalar import to_tensor
 
-    result = thunks[0]()
+    result = references.truth(thunks[0]())
     for thunk in thunks[1:]:
         if not _is_tensor(result) and stop(result):
             return result
-        other = thunk()
+        other = references.truth(thunk())
         if _is_tensor(result):
             result = getattr(result, method)(other)
         elif _is_tensor(other):
@@ -229,7 +255,7 @@ def _logical(method: str, thunks: tuple[Callable[[], Any], ...], stop: Callable[
 
 
 def _negate(value: Any) -> Any:
-    return value.__not__() if _is_tensor(value) else not value
+    return value.__not__() if _is_tensor(value) else not references.truth(value)
 
 
 def _check(condition: Any, message: Any = "") -> None:
