@@ -32,6 +32,7 @@ def compare(here, there, target=CHIP):
         ({}, {"kernel": ["add"]}, None),
         ("[1]", {"kernel": ["add"]}, None),
         ("{", {"kernel": ["add"]}, None),
+        pytest.param("[" * 200_000, {"kernel": ["add"]}, None, id="nested without end"),
         ({"kernel": 3}, {"kernel": ["add"]}, None),
     ],
 )

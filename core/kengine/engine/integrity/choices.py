@@ -52,7 +52,7 @@ def _read(value: JsonValue) -> dict[str, frozenset[str]]:
         return {}
     try:
         read = json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     if not isinstance(read, dict):
         return {}
