@@ -61,23 +61,24 @@ class Judge:
 def make():
     """A function from replies (over the honest ones) to an execution; `execution.asked` holds the requests."""
 
-    def build(**replies):
-        asked = []
+    def build(device="cpu", **replies):
+        asked, turns = [], []
 
-        def request(op, body, timeout_s, fds=()):
+        def request(op, body, timeout_s, fds=(), turn=None):
             asked.append((op, body))
+            turns.append(turn)
             return {**HONEST[op], **replies.get(op, {})}
 
         job = SimpleNamespace(
             plan=Plan(), task=Task("t", "function", ""), durations_ns={}, digests={}, artifact=None,
             candidate=Candidate((SourceFile("a.py", ""),), "f"), view=TaskView("function", "f"),
-            stage=lambda name: nullcontext(),
+            stage=lambda name: nullcontext(), info=SimpleNamespace(target=TARGET, device=device),
         )  # fmt: skip
         view = CaseView(0, (TensorSpec("float32", (2,)),))
         task = SimpleNamespace(cases=(Case("a"), Case("b")), views=(view, CaseView(1, view.outputs)))
         runner = SimpleNamespace(request=request, holder="r1", pid=2**22 + 1)
         execution = Execution(job, Judge(), task, runner, Device())
-        execution.asked = asked
+        execution.asked, execution.turns = asked, turns
         return execution
 
     return build
@@ -99,6 +100,24 @@ def test_honest_replies(make):
     assert execution.job.digests == {"check/a": "digest of check"}
     modes = [body["mode"] for op, body in execution.asked if op == "launch"]
     assert modes == [Mode.normal.value, Mode.traced.value]
+
+
+def test_a_compile_asks_for_the_device_by_itself_where_there_is_one(make):
+    execution = make()
+    execution.compile(TARGET)
+    assert execution.turns == [None, None]
+    execution = make(device="cuda")
+    execution.compile(TARGET)
+    assert execution.turns == [None, execution.device.shared]
+    execution.check(0, "check")
+    assert execution.turns[2:] == [None], "a launch holds the device from its beginning"
+
+
+def test_a_compile_for_another_chip_needs_no_device(make):
+    other = Target("toy", "chip")
+    execution = make(device="cuda", compile={"artifact": codec.to_json(Artifact(other))})
+    execution.compile(other)
+    assert execution.turns == [None, None]
 
 
 def test_only_where_the_answer_is_meant_to_be_wrong_nobody_asks_in_what_way(make):

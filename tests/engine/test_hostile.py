@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+from dataclasses import replace
 
 import pytest
 from kengine import Engine, Limits, Plan
@@ -96,7 +97,7 @@ def test_a_hundred_megabytes_of_output_do_no_harm_and_are_cut(verdict_of):
     [
         "b'\\xff\\xfe garbage'",
         "b'[1, 2]'",
-        "b'{\"n\": 1, \"ok\": true}'",
+        'b\'{"n": 1, "ok": true}\'',
         "json.dumps({'n': 0, 'ok': True, 'outputs': [], 'launches': [], 'details': {}, 'elapsed_ns': 1}).encode()",
         "json.dumps({'ok': False, 'error': 'infra', 'message': 'machine on fire'}).encode()",
         "b'{\"n\": NaN}'",
@@ -196,7 +197,7 @@ except OSError:
 else:
     raise AssertionError('it can read the task')
 try:
-    open({str(tmp_path / 'left')!r}, 'w')
+    open({str(tmp_path / "left")!r}, 'w')
 except OSError:
     pass
 else:
@@ -255,6 +256,45 @@ def test_an_answer_computed_without_the_kernel_is_a_sham(verdict_of):
 def test_the_sandbox_says_what_is_in_force(verdict_of):
     verdict = verdict_of(GOOD)
     assert len(verdict.environment.sandbox) >= 3
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (candidate("while True:\n    pass"), "    pass"),
+        (candidate("n = 0\nwhile True:\n    print(n)"), "print(n)"),
+        (candidate("import time; time.sleep(100)"), "time.sleep(100)"),
+        (candidate("sum(range(10**15))"), "sum(range"),
+        (at_import("import threading\nthreading.Event().wait()"), "Event().wait()"),
+        (candidate("import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, range(1, 64))\nwhile True: pass"), ""),
+        (candidate("import signal\nsignal.signal(signal.SIGALRM, signal.SIG_DFL)\nwhile True: pass"), ""),
+        (candidate("import os\nos.closerange(3, 4096)\nwhile True: pass"), ""),
+        (candidate("import os\nfor fd in range(3, 64):\n    try: os.ftruncate(fd, 0)\n    except OSError: pass\n"
+                   "while True: pass"), "while True"),
+    ],
+    ids=["loop", "prints", "sleeps", "within C", "at import", "blocks", "unset", "closes", "truncates"],
+)  # fmt: skip
+def test_where_an_endless_one_stood_is_told_as_far_as_it_lets(verdict_of, text, line):
+    verdict = verdict_of(text)
+    assert verdict.status == "timed_out" or ("closerange" in text and verdict.status == "crashed"), verdict.message
+    if line:
+        assert verdict.line and line in text.split("\n")[verdict.line - 1], (verdict.line, verdict.message)
+        assert verdict.message.endswith(f"; it was at line {verdict.line}")
+    else:
+        assert verdict.line == 0 and "at line" not in verdict.message
+
+
+def test_a_line_of_another_file_is_not_taken_for_one_of_the_main_file():
+    from kengine.model import SourceFile
+
+    made = item(candidate("import helper\nhelper.wait()"))
+    both = (*made.candidate.files, SourceFile("helper.py", "def wait():\n" + "\n" * 40 + "    while True: pass\n"))
+    made = replace(made, candidate=replace(made.candidate, files=both))
+    plan = Plan(launch_timeout_s=2.0, compile_timeout_s=2.0, ignore=("KE",))
+    with Engine(target="toy:cpu", plan=plan, workers=1) as engine:
+        verdict = engine.verify(made)
+    assert verdict.status == "timed_out", verdict.message
+    assert "helper.wait()" in made.candidate.main.text.split("\n")[verdict.line - 1], "where it left its own file"
 
 
 def test_a_candidate_that_is_slow_again_and_again_has_one_limit_for_everything():

@@ -11,7 +11,7 @@ import pytest
 from kengine import Engine, Plan, rewards
 from toy_items import GOOD, item
 
-PLUGIN = '''
+PLUGIN = """
 from pathlib import Path
 
 from kengine.model import Artifact, Candidate, Capability, Mode, Target, TargetInfo, TaskView
@@ -37,7 +37,7 @@ def kengine_compile(candidate: Candidate, task: TaskView, target: Target, workdi
 def kengine_launch(artifact: Artifact, inputs: Inputs, mode: Mode) -> Outputs:
     IN_LAUNCH
     return launch.launch_candidate(artifact, inputs, mode)
-'''
+"""
 
 
 @pytest.fixture

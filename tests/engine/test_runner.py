@@ -7,7 +7,7 @@ import signal
 import socket
 import threading
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 import pytest
 from kengine import wire
@@ -22,6 +22,7 @@ from kengine.errors import CandidateFault, DeadlineExceeded, WorkerLost
         (11, "", ("crashed", "the process was killed by SIGSEGV during 'launch'")),
         (9, "", ("crashed", "the process was killed by SIGKILL during 'launch'")),
         (24, "a limit", ("timed_out", "it used up its processor time during 'launch' (a limit)")),
+        (14, "", ("timed_out", "an alarm ended the process during 'launch'")),
         (0, "", ("crashed", "the process ended by itself with exit code 0 during 'launch'")),
         (3 << 8, "", ("crashed", "the process ended by itself with exit code 3 during 'launch'")),
     ],
@@ -124,6 +125,73 @@ def test_an_answer_is_that_to_its_question(start):
     assert runner.sandbox == ("walls",)
     assert [runner.request(op, {}, 5.0)["op"] for op in ("load", "compile")] == ["load", "compile"]
     assert not runner.ended and runner.alive()
+
+
+class Asking:
+    """A runner that asks for the device before it answers; `seen` holds the requests."""
+
+    def __init__(self, times=1, wait_s=0.0):
+        self.left, self.wait_s, self.seen = times, wait_s, []
+
+    def __call__(self, request):
+        self.seen.append(request)
+        if self.left:
+            self.left -= 1
+            return {"n": request["n"], "turn": True}
+        time.sleep(self.wait_s)
+        return {"n": request["n"], "ok": True, "inside": entered[-1:] == ["in"]}
+
+
+entered: list[str] = []
+
+
+@contextmanager
+def turn(wait_s=0.0):
+    time.sleep(wait_s)
+    entered.append("in")
+    try:
+        yield
+    finally:
+        entered.append("out")
+
+
+def test_a_runner_gets_the_device_when_it_asks(start):
+    entered.clear()
+    asking = Asking()
+    runner = start(asking)
+    assert runner.request("compile", {}, 5.0, turn=turn)["inside"] is True
+    assert entered == ["in", "out"]
+    first, second = asking.seen
+    assert first["turn"] is True and (second["op"], second["n"]) == ("turn", first["n"])
+    assert 4.0 < second["timeout_s"] <= 5.0
+
+
+def test_a_runner_that_does_not_ask_gets_no_device(start):
+    entered.clear()
+    assert start(honest).request("compile", {}, 5.0, turn=turn)["ok"] and entered == []
+
+
+def test_the_wait_for_the_device_is_not_the_candidates_time(start):
+    runner = start(Asking(wait_s=0.3), {"wall_s": 1.0})
+    assert runner.request("compile", {}, 1.0, turn=lambda: turn(1.2))["ok"]
+    assert runner.request("launch", {}, 1.0)["ok"], "nor does it count against what it has in all"
+
+
+@pytest.mark.parametrize("offered", [True, False])
+def test_who_asks_again_or_unasked_has_tampered(start, offered):
+    entered.clear()
+    runner = start(Asking(times=2 if offered else 1))
+    with pytest.raises(CandidateFault, match="unasked-for answer during 'compile'") as caught:
+        runner.request("compile", {}, 5.0, turn=turn if offered else None)
+    assert caught.value.status == "tampered" and entered == (["in", "out"] if offered else [])
+
+
+def test_a_runner_that_has_the_device_and_does_not_answer_gives_it_back(start):
+    entered.clear()
+    runner = start(Asking(wait_s=2.0))
+    with pytest.raises(CandidateFault) as caught:
+        runner.request("compile", {}, 0.3, turn=turn)
+    assert caught.value.status == "timed_out" and entered == ["in", "out"]
 
 
 @pytest.mark.parametrize(

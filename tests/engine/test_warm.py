@@ -80,7 +80,7 @@ def test_runners_of_a_device_open_it_with_few_queues(crew, backend, monkeypatch)
         pass
     with crew.runner(replace(info, device="cuda"), backend.module):
         pass
-    one = {"CUDA_DEVICE_MAX_CONNECTIONS": "1", "CUDA_DEVICE_MAX_COPY_CONNECTIONS": "1"}
+    one = {"CUDA_DEVICE_MAX_CONNECTIONS": "1", "CUDA_DEVICE_MAX_COPY_CONNECTIONS": "1", "CUDA_DISABLE_PERF_BOOST": "1"}
     assert given[0] == {} and one in given and not any(found not in ({}, one) for found in given)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from kengine import codec
 from kengine.array import Array
+from kengine.judge import arena
 from kengine.judge.server import Judge
 from kengine.model import Case, Comparison, Task, TaskSpec, TensorSpec
 
@@ -184,3 +185,31 @@ def salt() -> str:
 
 
 Params = Mapping[str, Any]
+
+
+class StandIn(arena.HostArena):
+    """A host arena seen through a flat uint8 tensor, as device memory is."""
+
+    @property
+    def view(self):
+        import torch
+
+        return torch.frombuffer(self._map, dtype=torch.uint8)
+
+
+@pytest.fixture
+def device_bench(bench, monkeypatch):
+    monkeypatch.setitem(arena.PLACES, "cuda", "cpu")
+    make = {"cuda": StandIn, "cpu": arena.HostArena}
+    monkeypatch.setattr(arena, "make_arena", lambda device, nbytes: make[device](nbytes))
+    monkeypatch.setattr(arena, "require_device", lambda device: None)
+    monkeypatch.setattr(arena, "synchronize", lambda device: None)
+    ask = bench.ask
+
+    def on_device(op, **body):
+        if op == "open":
+            body["device"] = "cuda"
+        return ask(op, **body)
+
+    monkeypatch.setattr(bench, "ask", on_device)
+    return bench

@@ -13,32 +13,6 @@ from kengine.model import Comparison
 torch = pytest.importorskip("torch")
 
 
-class StandIn(arena.HostArena):
-    """A host arena seen through a flat uint8 tensor, as device memory is."""
-
-    @property
-    def view(self):
-        return torch.frombuffer(self._map, dtype=torch.uint8)
-
-
-@pytest.fixture
-def device_bench(bench, monkeypatch):
-    monkeypatch.setitem(arena.PLACES, "cuda", "cpu")
-    make = {"cuda": StandIn, "cpu": arena.HostArena}
-    monkeypatch.setattr(arena, "make_arena", lambda device, nbytes: make[device](nbytes))
-    monkeypatch.setattr(arena, "require_device", lambda device: None)
-    monkeypatch.setattr(arena, "synchronize", lambda device: None)
-    ask = bench.ask
-
-    def on_device(op, **body):
-        if op == "open":
-            body["device"] = "cuda"
-        return ask(op, **body)
-
-    monkeypatch.setattr(bench, "ask", on_device)
-    return bench
-
-
 TASKS = {
     "rmsnorm": (
         "def reference(x, w):\n    return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * w\n",

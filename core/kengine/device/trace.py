@@ -10,7 +10,7 @@ from kengine.device import streams
 from kengine.device.activity import recorder
 from kengine.device.cupti import Activity, Cupti, CuptiError
 from kengine.device.marks import Marks
-from kengine.runner import watch
+from kengine.runner import turn, watch
 
 
 class _Trace:
@@ -113,6 +113,7 @@ def launching(
     that is captured into a graph does not run, and is not followed here but when the graph is replayed
     (`kengine.device.graphs`).
     """
+    turn.take()
     if not watch.active():
         with streams.launching(name, stream):
             yield

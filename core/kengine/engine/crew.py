@@ -5,20 +5,20 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
-import tempfile
 import threading
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kengine.device import contexts
+from kengine.engine.device import Device
 from kengine.engine.drain import Drain
 from kengine.engine.judge import Judge
 from kengine.engine.runner import Runner
+from kengine.engine.scratch import Scratch, sweep
 from kengine.engine.zygote import Recipe, Zygote
 from kengine.errors import InfraError, KengineError, WorkerLost
 
@@ -40,8 +40,9 @@ _FOR_TORCH = ("torch", "kengine.judge.ahead")
 class Crew:
     """Starts processes when they are first needed and keeps a few runners ready; thread-safe."""
 
-    def __init__(self, plan: Plan, standbys: int) -> None:
+    def __init__(self, plan: Plan, standbys: int, device: Device | None = None) -> None:
         self._plan = plan
+        self._device = device or Device()
         self._standbys = standbys
         self._lock = threading.Lock()
         self._zygotes: dict[str, Zygote] = {}
@@ -51,8 +52,9 @@ class Crew:
         self._numbers = itertools.count(1)
         self._drain = Drain()
         self._closed = False
-        self._root = Path(tempfile.mkdtemp(prefix="kengine-"))
-        os.chmod(self._root, 0o711)
+        self._scratch = Scratch(mode=0o711)
+        self._root = self._scratch.path
+        sweep(self._root.parent)
 
     @contextmanager
     def runner(self, info: TargetInfo, module: str) -> Iterator[Runner]:
@@ -73,7 +75,8 @@ class Crew:
                 zygote = self._zygote(recipe)
                 timeout_s, count = _open_timeout(self._plan, task), 1 + self._standbys // _SERVED
                 judges = [
-                    Judge(lambda: self._fork(zygote, "judge", None), timeout_s, beside=count) for _ in range(count)
+                    Judge(lambda: self._fork(zygote, "judge", None), timeout_s, self._device, beside=count)
+                    for _ in range(count)
                 ]
                 self._judges[recipe.key] = judges
         own = judges[int(task.digest[:8], 16) % len(judges)]
@@ -87,7 +90,7 @@ class Crew:
         with self._lock:
             zygote = self._zygote(recipe)
         limits = _limits(self._plan.limits, info)
-        judge = Judge(lambda: self._fork(zygote, "judge", limits), _open_timeout(self._plan, task))
+        judge = Judge(lambda: self._fork(zygote, "judge", limits), _open_timeout(self._plan, task), self._device)
         try:
             yield judge
         finally:
@@ -151,7 +154,7 @@ class Crew:
         for judge in judges:
             judge.close()
         self._drain.close()
-        shutil.rmtree(self._root, ignore_errors=True)
+        self._scratch.close()
 
     def _take(self, info: TargetInfo, module: str) -> Runner:
         recipe = _runner_recipe(info, module)

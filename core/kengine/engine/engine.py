@@ -79,7 +79,7 @@ class Engine:
             self.compile_for, self.workers = self._actors.compile_for, self._actors.workers
         self._store = Store(Path(run)) if run is not None else None
         self._lock = threading.Lock()
-        self._device = Device()
+        self._device = Device(gather=max(1, self.workers // 2))
         self._begin()
 
     @property
@@ -127,7 +127,7 @@ class Engine:
 
     def _begin(self) -> None:
         self._pid = os.getpid()
-        self._crew = self._actors or Crew(self.plan, standbys=self.workers)
+        self._crew = self._actors or Crew(self.plan, self.workers, self._device)
         self._pool = Pool(self._actors.threads if self._actors else self.workers)
         self._finalizer = weakref.finalize(self, _end, self._crew, self._pool, self._pid)
 

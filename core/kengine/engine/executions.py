@@ -68,11 +68,12 @@ class Execution:
             )
             cases = list(range(min(MAX_SAMPLES, len(self.task.cases))))
             bundles, fds = self.judge.lend(self.task, cases, "compile", self.runner.holder, room=ROOM)
+            # Compiling may take many times as long as what is launched in the end, and needs no device until then.
+            turn = self.device.shared if target == self.job.info.target and self.job.info.device != "cpu" else None
             try:
-                with self.device.shared():
-                    reply = self.runner.request(
-                        "compile", {"target": str(target), "bundles": bundles}, timeout, tuple(fds)
-                    )
+                reply = self.runner.request(
+                    "compile", {"target": str(target), "bundles": bundles}, timeout, tuple(fds), turn
+                )
             finally:
                 wire.close_all(fds)
         self.processes = find_processes(self.runner.pid)

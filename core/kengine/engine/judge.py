@@ -5,10 +5,11 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
 from kengine import codec, wire
+from kengine.engine.device import Device
 from kengine.errors import CandidateFault, InfraError, TargetUnavailable, TaskError, UsageError, WorkerLost
 from kengine.model import Case, CaseView, Comparison, Task, TimeRecord
 from kengine.provenance import Facts
@@ -24,6 +25,10 @@ _ERRORS: dict[str, type[Exception]] = {
     "unavailable": TargetUnavailable,
     "infra": InfraError,
 }
+
+
+_ON_DEVICE = frozenset({"open", "screen", "lend", "compare", "near", "profile", "prepare"})
+"""What takes time of the device. `time` has it alone already."""
 
 
 class OpenTask:
@@ -43,11 +48,15 @@ class OpenTask:
 class Judge:
     """A connection to one judge process, started by `fork` and started again when it is lost.
 
-    beside: how many judges share the device's memory. waiting: requests that are under way or stand before it.
+    device: what its work shares with that of runners; a timing holds it alone. beside: how many judges share the
+    device's memory. waiting: requests that are under way or stand before it.
     """
 
-    def __init__(self, fork: Callable[[], Runner], open_timeout_s: float, beside: int = 1) -> None:
+    def __init__(
+        self, fork: Callable[[], Runner], open_timeout_s: float, device: Device | None = None, beside: int = 1
+    ) -> None:
         self.waiting = 0
+        self._device = device or Device()
         self._beside = beside
         self._fork = fork
         self._open_timeout_s = open_timeout_s
@@ -177,7 +186,7 @@ class Judge:
         Raises what the judge says is wrong, WorkerLost when it died, TimeoutError at the end of the time (the judge
         is then killed, since it cannot be interrupted).
         """
-        with self._queued(), self._lock:
+        with self._queued(), self._device.shared() if op in _ON_DEVICE else nullcontext(), self._lock:
             if generation is not None and (self._process is None or generation != self._generation):
                 raise WorkerLost("the judge that had opened this task is gone")
             process = self._start()

@@ -14,12 +14,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from kengine import wire
+from kengine.engine.stack import Stack
 from kengine.errors import CandidateFault, DeadlineExceeded, InfraError, WorkerLost
 from kengine.model import Status
 from kengine.plugins import trace
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
 
     from kengine.engine.drain import Drain
     from kengine.engine.zygote import Zygote
@@ -51,6 +53,7 @@ class Runner:
         self._drain = drain
         self._ended: str | None = None
         self._waited = False
+        self._stack: Stack | None = None
         ours, theirs = socket.socketpair()
         self._read, write, self.output = drain.pipe()
         try:
@@ -94,21 +97,42 @@ class Runner:
         self.sandbox = tuple(str(m) for m in message.get("sandbox", ()))
         trace.show(message.get("hooks"), f"runner {self.pid}")
 
-    def request(self, op: str, body: dict[str, Any], timeout_s: float, fds: tuple[int, ...] = ()) -> dict[str, Any]:
-        """Ask for one thing. Raises CandidateFault for everything that goes wrong in the runner, WorkerLost when the
-        zygote itself is gone."""
+    def request(
+        self,
+        op: str,
+        body: dict[str, Any],
+        timeout_s: float,
+        fds: tuple[int, ...] = (),
+        turn: Callable[[], AbstractContextManager[None]] | None = None,
+    ) -> dict[str, Any]:
+        """Ask for one thing. turn: what to enter, until it has answered, once the runner asks for the device
+        (`kengine.runner.turn`); the time that this takes is not the candidate's.
+
+        Raises CandidateFault for everything that goes wrong in the runner, WorkerLost when the zygote itself is gone.
+        """
         nonce = secrets.randbits(53)
+        if op == "load" and self._stack is None:
+            self._stack = Stack()
+            fds += (self._stack.fd,) if self._stack.fd >= 0 else ()
         timeout_s, whole = self._remaining(timeout_s)
         try:
             self.sock.settimeout(timeout_s)
-            wire.send(self.sock, {"op": op, "n": nonce, "timeout_s": timeout_s, **body}, fds)
-            reply, extra = wire.receive(self.sock, time.monotonic() + timeout_s)
+            body = {"op": op, "n": nonce, "timeout_s": timeout_s, **body, **({"turn": True} if turn else {})}
+            wire.send(self.sock, body, fds)
+            deadline = time.monotonic() + timeout_s
+            reply, extra = wire.receive(self.sock, deadline)
+            if turn is not None and reply == {"n": nonce, "turn": True}:
+                wire.close_all(extra)
+                left = deadline - time.monotonic()
+                with turn():
+                    reply, extra = self._go_on(nonce, left, deadline)
         except wire.WireTimeout:
+            line, at = self._stand()
             self.kill()
             if self.until is not None and time.monotonic() >= self.until:
                 raise DeadlineExceeded(f"the caller's time ended during '{op}'") from None
             limit = f"the {self._wall_s:g} s that a candidate has in all" if whole else f"{timeout_s:g} s"
-            raise CandidateFault("timed_out", f"no answer to '{op}' within {limit}") from None
+            raise CandidateFault("timed_out", f"no answer to '{op}' within {limit}{at}", line=line) from None
         except wire.WireClosed:
             raise self._died(op) from None
         except wire.WireError as error:
@@ -122,6 +146,16 @@ class Runner:
         if not reply["ok"]:
             raise read_fault(reply.get("fault"))
         return reply
+
+    def _go_on(self, nonce: int, left: float, deadline: float) -> tuple[dict[str, Any], list[int]]:
+        """Tell the runner that it has the device, and wait for its answer for the seconds that it had left when it
+        asked, of which nothing is taken from what it has in all."""
+        until = time.monotonic() + left
+        if self._deadline is not None:
+            self._deadline += until - deadline
+        self.sock.settimeout(max(left, 0.001))
+        wire.send(self.sock, {"op": "turn", "n": nonce, "timeout_s": left})
+        return wire.receive(self.sock, until)
 
     def _remaining(self, timeout_s: float) -> tuple[float, bool]:
         """Seconds that a request has, and whether the limit of the whole says so; it begins with the first one."""
@@ -160,15 +194,25 @@ class Runner:
                 self._zygote.ask_running(self._generation, {"op": "kill", "pid": self.pid, "wait": False})
         with suppress(OSError):
             self.sock.close()
+        if self._stack is not None:
+            self._stack.close()
         self._drain.forget(self.output)
+
+    def _stand(self) -> tuple[int, str]:
+        """Where it stood when its time ended, as a line and in words; 0 and "" when it has not told."""
+        line = 0 if self._stack is None else self._stack.line()
+        return line, f"; it was at line {line}" if line else ""
 
     def _died(self, op: str) -> CandidateFault:
         answer = self._zygote.ask_running(self._generation, {"op": "reap", "pid": self.pid, "timeout_s": 1.0})
         exited, status = bool(answer.get("exited")), int(answer.get("status") or 0)
+        line, at = self._stand()
         self.kill()
         if not exited:
             return CandidateFault("crashed", f"it closed its result channel during '{op}'")
-        return CandidateFault(*describe_death(status, op, str(answer.get("reason") or "")))
+        kind, message = describe_death(status, op, str(answer.get("reason") or ""))
+        # Only of one that has run out of time: another one's stack would be of a moment that is long past.
+        return CandidateFault(kind, message + at, line=line) if kind == "timed_out" else CandidateFault(kind, message)
 
 
 def describe_death(status: int, op: str, reason: str = "") -> tuple[str, str]:
@@ -182,6 +226,9 @@ def describe_death(status: int, op: str, reason: str = "") -> tuple[str, str]:
             name = f"signal {number}"
         if number == signal.SIGXCPU:
             return "timed_out", f"it used up its processor time during '{op}'{note}"
+        if number == signal.SIGALRM:
+            # Also the end of one that has taken away the handler of the alarm before its deadline.
+            return "timed_out", f"an alarm ended the process during '{op}'{note}"
         return "crashed", f"the process was killed by {name} during '{op}'{note}"
     return "crashed", f"the process ended by itself with exit code {status >> 8} during '{op}'{note}"
 

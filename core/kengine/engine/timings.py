@@ -60,8 +60,7 @@ def _ask(
     with ExitStack() as stack:
         try:
             with job.stage("wait"):
-                with execution.device.shared():
-                    execution.judge.prepare(execution.task, cases, plan, job.plan.time_timeout_s)
+                execution.judge.prepare(execution.task, cases, plan, job.plan.time_timeout_s)
                 stack.enter_context(execution.device.alone())
             stack.enter_context(job.stage("time"))
             return execution.judge.time(execution.task, cases, runner, plan, job.plan.time_timeout_s)

@@ -67,18 +67,27 @@ def passes(
     tolerance: Tolerance,
 ) -> bool:
     """Whether `compare` would call this right, at a fraction of its cost: nothing is located or described."""
-    if mismatch(expected.structure, values) or _plain_differs(expected.structure, values):
+    ordered = order_outputs(expected, values, arrays, copies)
+    if ordered is None:
         return False
-    held = {id(array): copy for array, copy in zip(arrays, copies)}
-    ordered = [held[id(array)] for array in in_order(expected.structure, values)]
     xp = namespace(device)
     for want, copy in zip(expected.outputs, ordered):
         spec = TensorSpec(want.form.spec.dtype, want.form.spec.shape)
         if copy is None:
             return False
-        if math.prod(spec.shape) and not accepts(want, at_least_1d(_load(spec, copy, device)), tolerance, xp):
+        if math.prod(spec.shape) and not accepts(want, at_least_1d(load_output(spec, copy, device)), tolerance, xp):
             return False
     return True
+
+
+def order_outputs(
+    expected: Expected, values: Sequence[Any], arrays: Sequence[ArrayOut], copies: Sequence[Any]
+) -> list[Any] | None:
+    """The copies in the order of the expected outputs; None where form or plain values are not the expected ones."""
+    if mismatch(expected.structure, values) or _plain_differs(expected.structure, values):
+        return None
+    held = {id(array): copy for array, copy in zip(arrays, copies)}
+    return [held[id(array)] for array in in_order(expected.structure, values)]
 
 
 def digest(copies: Sequence[Any]) -> str:
@@ -101,7 +110,7 @@ def compare_output(number: int, want: ExpectedArray, copy: Any, device: str, tol
         clean = _compare_clean(number, want, Array(spec, copy).as_numpy(), total)
         if clean is not None:
             return clean
-    got = at_least_1d(_load(spec, copy, device))
+    got = at_least_1d(load_output(spec, copy, device))
     if want.allowed is None:
         return _compare_exact(number, want, got, total, device)
     return _compare_close(number, want, got, total, device, tolerance)
@@ -132,8 +141,8 @@ def _compare_clean(number: int, want: ExpectedArray, got: Any, total: int) -> Co
     return Comparison("", True, "", top, largest, float(allowed[at]), 0, total, 0, shown)
 
 
-def _load(spec: TensorSpec, copy: Any, device: str) -> Any:
-    """An array in the namespace of the comparison over private bytes; floats wide."""
+def load_output(spec: TensorSpec, copy: Any, device: str) -> Any:
+    """One output as an array in the namespace of the comparison over private bytes; floats wide."""
     if device == "cuda":
         array = arena.tensor_over(spec, copy)
         return wide(array, device) if spec.dtype.startswith(("float", "bfloat", "complex")) else array

@@ -124,8 +124,8 @@ def compute(
     _refuse_writes(task, packed, memory, writes)
     reference.check_answer(task, honest)
     exact, note = _exact(module, packed, model, writes, seed, honest)
-    homogeneous = values == "tiny" and exact is not None and scaling.is_homogeneous(
-        module, packed, model, writes, seed, exact
+    homogeneous = (
+        values == "tiny" and exact is not None and scaling.is_homogeneous(module, packed, model, writes, seed, exact)
     )
     if homogeneous:
         least_size = ()

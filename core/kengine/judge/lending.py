@@ -151,6 +151,14 @@ def copy_out(holder: Holder, place: Place, arrays: Sequence[ArrayOut]) -> list[A
     return copies
 
 
+def unchanged(holder: Holder, place: Place) -> Any:
+    """Whether the bytes of all inputs are those that were lent, as a torch tensor on the device, which is not waited
+    for."""
+    assert holder.arena is not None
+    packed = place.entry.lent
+    return (holder.arena.view[place.base : place.base + packed.nbytes] == packed.image).all()
+
+
 def changed_inputs(holder: Holder, place: Place, writes: Sequence[int]) -> tuple[str, ...]:
     """Names of the inputs whose bytes are no longer those that were lent, those that may be written aside.
 

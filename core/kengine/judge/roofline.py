@@ -64,11 +64,7 @@ def floor(session: Session, case: Case, tools: Instruments) -> tuple[int, str] |
     products = HEADROOM * ceilings.best
     if not rate and not products:
         return None
-    cache = tools.cache_bytes()
-    # Dozens of runs of the reference that give the same for every candidate: once, not whenever a device is held.
-    work = session.works.get((case.name, cache))
-    if work is None:
-        work = session.works[case.name, cache] = estimate(session, case, cache)
+    work = prepare(session, case, tools)
     times = []
     if rate and work.read + work.written > 0:
         what = "reading its inputs and writing its outputs" if work.read else "writing its outputs"
@@ -77,6 +73,16 @@ def floor(session: Session, case: Case, tools: Instruments) -> tuple[int, str] |
         fastest = products * (_NARROWER if work.narrow else 1.0)
         times.append((int(work.operations / fastest * 1e9), "its matrix products"))
     return max(times) if times else None
+
+
+def prepare(session: Session, case: Case, tools: Instruments) -> Work:
+    """What a case needs: dozens of runs of the reference, which give the same for every candidate, and need not be made
+    while a device is held alone."""
+    key = case.name, tools.cache_bytes()
+    work = session.works.get(key)
+    if work is None:
+        work = session.works[key] = estimate(session, case, key[1])
+    return work
 
 
 def estimate(session: Session, case: Case, cache: int) -> Work:

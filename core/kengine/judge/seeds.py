@@ -20,11 +20,21 @@ def derive(salt: str, digest: str, case: str, phase: str, draw: int = 0) -> int:
 
 
 def seed_everything(seed: int) -> None:
-    """Set the global generators of `random`, of numpy and, if it is loaded, of torch (every device)."""
+    """Set the global generators of `random`, of numpy and, if it is loaded, of torch (every CUDA or ROCm device).
+
+    `torch.manual_seed` would do the last; for each kind of device that is not open it formats the caller's stack, to
+    remember who asked, which takes longer than drawing the inputs, and keeps it.
+    """
     import numpy as np
 
     random.seed(seed)
     np.random.seed(seed & 0xFFFFFFFF)
     torch = sys.modules.get("torch")
     if torch is not None:
-        torch.manual_seed(seed & 0x7FFFFFFFFFFFFFFF)
+        seed &= 0x7FFFFFFFFFFFFFFF
+        torch.default_generator.manual_seed(seed)
+        if torch.cuda.is_initialized():
+            for generator in torch.cuda.default_generators:
+                generator.manual_seed(seed)
+        elif torch.cuda.is_available():
+            torch.cuda.manual_seed_all(seed)

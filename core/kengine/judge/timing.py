@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from kengine import codec
 from kengine.errors import CandidateFault, DeviceLost, UsageError
-from kengine.judge import arena, claims, lending, roofline, siblings
+from kengine.judge import arena, claims, lending, roofline, several, siblings
 from kengine.judge.claims import Batch
 from kengine.judge.clock import ATTEMPTS, METHODS, Call, Instruments, Method, instruments_for
 from kengine.judge.lending import Holder
@@ -136,7 +136,11 @@ def prepare(judge: Judge, session: Session, cases: Sequence[tuple[int, Case]], p
                 expected = session.expected(one, phase)
                 left -= entry.packed.nbytes + 2 * sum(o.nbytes for o in expected.outputs)
             if left < 0:
-                return
+                break
+        if tools.cache_bytes():  # a host has no floor
+            roofline.prepare(session, case, tools)
+        if left < 0:
+            return
 
 
 @dataclass
@@ -265,6 +269,9 @@ class Course:
         assert self.channel is not None  # only `prepare` has none, and it asks for nothing
         batch = claims.ask(self.channel, view, plan, bundles, fds, nonce, self.options.timeout_s, self.tools.wall)
         if batch.timing.failed or (self.session.writes and warmup):
+            return batch
+        arena.synchronize(self.session.device)
+        if several.all_right(self.session, holder, holder.places, batch.outputs):
             return batch
         for (key, _, _), outputs in zip(wanted, batch.outputs):
             case = self.session.cases[key[1]]

@@ -22,7 +22,20 @@ from kengine.model import Artifact, Candidate, CaseView, Launch, Mode, Target, T
 from kengine.plugins import trace
 from kengine.plugins.backend import Backend, attach
 from kengine.plugins.hooks import Outputs
-from kengine.runner import arena, deadline, entry, environment, faults, kept, results, source, state, tensors, watch
+from kengine.runner import (
+    arena,
+    deadline,
+    entry,
+    environment,
+    faults,
+    kept,
+    results,
+    source,
+    state,
+    tensors,
+    turn,
+    watch,
+)
 from kengine.runner.modules import import_modules
 from kengine.runner.sandbox import rlimits
 
@@ -123,6 +136,7 @@ class Server:
             except BaseException as error:
                 reply = {"n": nonce, "ok": False, "fault": _write_fault(error, str(op))}
             finally:
+                deadline.end()
                 close_all(fds)
             if lines := trace.take():
                 reply["hooks"] = lines
@@ -143,6 +157,8 @@ class Server:
                 rlimits.apply_last(self.limits, str(self.limits.get("device", "cpu")))
             self.candidate = candidate
             source.place(candidate, self.workdir)
+        if fds:
+            deadline.keep_stack(fds[0], faults.main_source())
         self.view = codec.from_json(request["view"], TaskView)
         return {}
 
@@ -151,12 +167,29 @@ class Server:
         candidate, view = self._loaded()
         target = Target.parse(request["target"])
         bundles = [self.borrower.borrow(b, fds) for b in request.get("bundles", ())]
-        artifact = self.backend.compile(candidate, view, target, [b.inputs for b in bundles], self.workdir)
+        turn.offer(self._ask_for_device(request.get("n")) if request.get("turn") is True else None)
+        try:
+            artifact = self.backend.compile(candidate, view, target, [b.inputs for b in bundles], self.workdir)
+        finally:
+            turn.offer(None)
         if self.artifact is None or target == _target:
             self.artifact = artifact
             # Where the backend has called it to compile it, what that call has changed is a call's doing.
             self.compiled = source.settings() or state.read_settings()
         return {"artifact": codec.to_json(artifact)}
+
+    def _ask_for_device(self, nonce: object) -> Callable[[], None]:
+        """What asks the engine for the device, and waits for it."""
+        send, receive, begin = wire.send, wire.receive, deadline.begin
+
+        def ask() -> None:
+            deadline.end()
+            send(self.sock, {"n": nonce, "turn": True})
+            answer, fds = receive(self.sock)
+            wire.close_all(fds)
+            begin(answer.get("timeout_s"))
+
+        return ask
 
     def launch(self, request: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         """Call the candidate once, and copy what it gave into the sinks; in mode `traced` say what was seen."""

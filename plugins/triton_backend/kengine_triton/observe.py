@@ -15,7 +15,7 @@ from typing import Any
 
 from kengine.device import graphs, streams
 from kengine.model import Launch, Mode
-from kengine.runner import watch
+from kengine.runner import turn, watch
 
 from kengine_triton import choices
 from kengine_triton.names import find_globals
@@ -99,6 +99,7 @@ def _choose_globals(kernel: Any, seen: set[int]) -> None:
     if id(kernel) in seen or not hasattr(kernel, "fn"):
         return
     seen.add(id(kernel))
+    choices.note_code(str(getattr(kernel.fn, "__qualname__", ""))[:80], kernel.fn)
     for name, value in find_globals(kernel.fn):
         choices.note_global(name, value)
         if type(value) is type(kernel):
@@ -175,6 +176,7 @@ def _observed(kernel: Any, launch: Callable[..., Any]) -> Callable[..., Any]:
         if not observation.starts(name):
             return None
         given, grid = args[len(args) - len(names) :], _trim((int(x), int(y), int(z)))
+        turn.take()
         if watch.active():
             from kengine.device.trace import launching
 

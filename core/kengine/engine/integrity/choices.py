@@ -16,6 +16,11 @@ KEY = "choices"
 """Entry of details, of a launch and of a compile: JSON, lists of values by name."""
 NAME = "same kernels"
 _KERNEL = "kernel"
+_CODE = "code of "
+_VARYING = (
+    "a constant of a kernel must not depend on who runs it, nor on a clock, a process or anything else that differs "
+    "from run to run"
+)
 
 
 def compare(
@@ -37,9 +42,16 @@ def compare(
             ours, theirs = here[name], there[name]
             apart = not ours & theirs
             if apart and (name == _KERNEL or len(ours) == len(theirs) == 1):
-                words = f"{name} is {_listed(ours)} in the emulator and {_listed(theirs)} on {artifact.target}"
-                return Check(NAME, True, False, f"{words}: what was right here is another kernel there")
+                return Check(NAME, True, False, _describe(name, ours, theirs, artifact.target))
     return found
+
+
+def _describe(name: str, ours: frozenset[str], theirs: frozenset[str], target: Target) -> str:
+    if name.startswith(_CODE):
+        return f"{name.removeprefix(_CODE)} has other code in the emulator than on {target}: another kernel runs there"
+    words = f"{name} is {_listed(ours)} in the emulator and {_listed(theirs)} on {target}"
+    words += ": what was right here is another kernel there"
+    return words if name == _KERNEL else f"{words}; {_VARYING}"
 
 
 def _listed(values: frozenset[str]) -> str:
