@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-import importlib.util
-import shutil
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
+from error_lines import NEEDS, ErrorLines, Verify, check
 from kengine import Engine, Plan, tasks
 from kengine_cuda.toolchain import compiler
 from kengine_cuda.toolchain.places import Places, find_places
 from native_faults import (
     ALL,
-    CUPY,
     FORMS,
     TASK,
-    argument_faults,
     edited,
     file_name,
     in_kernel,
-    missing_kernels,
     with_header,
 )
 
-pytestmark = [
-    pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="needs torch"),
-    pytest.mark.skipif(not any(map(shutil.which, ("g++", "clang++", "c++"))), reason="needs a C++ compiler"),
-]
-chips = pytest.mark.skipif(bool(find_places().problem), reason=find_places().problem or "has compilers")
-Verify = Callable[[str, str], Any]
+pytestmark = NEEDS
 
 
 @pytest.fixture(scope="module")
@@ -41,36 +31,14 @@ def emulated() -> Iterator[Verify]:
 
 @pytest.fixture(scope="module")
 def compiled() -> Iterator[Verify]:
+    if find_places().problem:
+        pytest.skip(find_places().problem)
     with Engine(target="cuda:sm_90", plan=Plan(check=False, ignore=("K",)), workers=1) as engine:
         yield lambda form, text: engine.verify(tasks.parse(text, file_name(form, "cuda"), task_text=TASK))
 
 
-def check(verdict: Any, text: str, status: str, message: str, line: str) -> None:
-    assert verdict.status.value == status, verdict.message
-    assert message in verdict.message
-    if line:
-        assert verdict.line and line in text.split("\n")[verdict.line - 1], (verdict.line, verdict.message)
-        assert f"line {verdict.line}" in verdict.message or f":{verdict.line}: " in verdict.message
-
-
-@pytest.mark.parametrize("which", [0, 1, 2], ids=["too few", "too many", "an array for a number"])
-@pytest.mark.parametrize("form", ALL)
-def test_arguments_that_do_not_fit(emulated: Verify, form: str, which: int) -> None:
-    text, expected = argument_faults(form)[which]
-    check(emulated(form, text), text, *expected)
-
-
-@chips
-@pytest.mark.parametrize("which", [0, 1, 2], ids=["too few", "too many", "an array for a number"])
-@pytest.mark.parametrize("form", [*CUPY, "block"])
-def test_arguments_that_do_not_fit_where_nothing_runs(compiled: Verify, form: str, which: int) -> None:
-    text, expected = argument_faults(form)[which]
-    check(compiled(form, text), text, *expected)
-
-
-@pytest.mark.parametrize(("form", "text", "expected"), missing_kernels(), ids=ALL)
-def test_a_kernel_that_does_not_exist(emulated: Verify, form: str, text: str, expected: Any) -> None:
-    check(emulated(form, text), text, *expected)
+class TestCuda(ErrorLines):
+    """Those of both languages."""
 
 
 @pytest.mark.parametrize("form", ALL)
@@ -119,14 +87,12 @@ def test_a_host_function_that_returns_the_wrong_thing(emulated: Verify, edit: tu
     check(emulated("inline", edited("inline", *edits)), "", "wrong_result", message, "")
 
 
-@chips
 @pytest.mark.parametrize("form", ALL)
 def test_a_librarys_header_that_is_not_there_is_unsupported(compiled: Verify, form: str) -> None:
     text = with_header(form, "#include <cutlass/cutlass.h>\n")
     check(compiled(form, text), text, "unsupported", "there is no cutlass/cutlass.h here", "#include <cutlass")
 
 
-@chips
 def test_a_header_of_hip_and_a_text_that_ends_too_early_where_nothing_runs(compiled: Verify) -> None:
     for form in ("raw", "block"):
         text = with_header(form, "#include <hip/hip_runtime.h>\n")

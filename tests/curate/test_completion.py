@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kengine.curate import completion
-from kengine.curate.completion import guess_backend, parse, prefer, read_blocks, split_thoughts
+from kengine.curate.completion import guess_backend, parse, prefer, split_thoughts
 from kengine.curate.parse import Parse, parse_sample
 from kengine.curate.record import Loss, Sample
 from kengine.model import SourceFile
+from kengine.tasks.markdown import read_blocks
 
 KERNEL = "import triton\n\n\n@triton.jit\ndef kernel(x):\n    pass\n"
 OTHER = "import triton\n\n\n@triton.jit\ndef other(x):\n    pass\n"
@@ -180,7 +181,7 @@ def test_the_short_way_through_a_thought_gives_what_the_long_one_does(text: str)
 
 
 def _long_way(text: str) -> tuple[str, str, bool]:
-    begin, closing = "", completion._CLOSING.search(text)
+    begin, closing = "", completion.CLOSING.search(text)
     if closing is not None and f"<{closing[1].lower()}>" not in text[: closing.start()].lower():
         begin, text = text[: closing.start()].strip(), text[closing.end() :]
     thoughts, cut = [begin], False

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from dataclasses import replace
 
 import pytest
 from kengine.curate import sweeps
 from kengine.curate.record import Loss, Sample
-from kengine.curate.reject import Reject, in_parallel, reject
+from kengine.curate.reject import Reject, reject
 from kengine.curate.taskbook import make
 from kengine.engine import Engine
 from kengine.errors import UsageError, WorkerLost
@@ -96,65 +94,6 @@ def test_a_target_that_is_not_there_is_told_before_anything_is_judged() -> None:
         list(reject([sample(GOOD)], Reject(targets=("toy:gpu",))))
     with pytest.raises(UsageError, match="min_speedup need a device to measure on, and toy:cpu are emulators"):
         list(reject([sample(GOOD)], Reject(targets=("toy:cpu",), min_speedup=1.5)))
-
-
-def test_results_come_in_order_and_few_are_drawn_ahead() -> None:
-    drawn, lock = [], threading.Lock()
-
-    def items():
-        for n in range(50):
-            with lock:
-                drawn.append(n)
-            yield n
-
-    def work(n: int) -> int:
-        time.sleep(0.001 * (n % 3))
-        return n * n
-
-    seen = []
-    for result in in_parallel(work, items(), 3):
-        assert len(drawn) <= len(seen) + 12
-        seen.append(result)
-    assert seen == [n * n for n in range(50)]
-
-
-def test_an_exception_ends_the_rest() -> None:
-    def work(n: int) -> int:
-        if n == 5:
-            raise ValueError("five")
-        return n
-
-    results = in_parallel(work, iter(range(100)), 2)
-    with pytest.raises(ValueError, match="five"):
-        list(results)
-    assert not [t for t in threading.enumerate() if t.name.startswith("curate")]
-
-
-@pytest.mark.parametrize("interrupted", [True, False])
-def test_an_interrupt_ends_what_is_being_done_and_a_failure_lets_it_end(interrupted) -> None:
-    """A worker that waits for its engine is told that nobody waits for the worker."""
-    ended = threading.Event()
-    told = []
-
-    def work(n: int) -> int:
-        if n:
-            told.append(ended.wait(timeout=20 if interrupted else 0.2))
-        elif not interrupted:
-            raise ValueError("zero")
-        return n
-
-    results = in_parallel(work, iter(range(3)), 3, ended.set)
-    if interrupted:
-        assert next(results) == 0
-        begun = time.monotonic()
-        with pytest.raises(KeyboardInterrupt):
-            results.throw(KeyboardInterrupt())
-        assert time.monotonic() - begun < 5 and all(told) and told
-    else:
-        with pytest.raises(ValueError, match="zero"):
-            list(results)
-        assert not ended.is_set()
-    assert not [t for t in threading.enumerate() if t.name.startswith("curate")]
 
 
 MODULE = """import torch

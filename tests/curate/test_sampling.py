@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 import threading
+import time
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from kengine.curate import prompts, settings
+from chat_server import Answer, chat_server
+from kengine.curate import prompts, rows, settings
 from kengine.curate.record import Judgement, Loss, Sample
 from kengine.curate.reject import Reject
 from kengine.curate.sample import Sampling, aim, ask_all, build, chips_of, make_teacher
@@ -64,6 +69,9 @@ def test_an_instruction_is_a_part_of_the_prompt_and_not_the_whole(tmp_path) -> N
         def ask(self, question: Question) -> Reply:
             asked.append(question.messages[-1]["content"])
             return Reply("x")
+
+        def abandon(self) -> None:
+            raise AssertionError("nobody interrupts it")
 
     section = Sampling(model="m", k=1, backends=("triton",), concurrency=1)
     ((answered,),) = ask_all(iter([told]), Listening(), section, {"triton": "triton:sm_90"})
@@ -365,6 +373,9 @@ class Counting:
         self.count += 1
         return Reply(f"{self.count}", "é", "m", {"x": 1})
 
+    def abandon(self) -> None:
+        self.count = -1
+
 
 def test_kept_answers_survive_a_cut_line(tmp_path) -> None:
     path = tmp_path / "kept.jsonl"
@@ -381,6 +392,58 @@ def test_kept_answers_survive_a_cut_line(tmp_path) -> None:
     assert again.ask(questions[2]) == Reply("4", "é", "m", {"x": 1})
     again.close()
     assert all(json.loads(line) for line in path.read_text().splitlines()) and len(path.read_text().splitlines()) == 3
+
+
+def test_what_is_abandoned_asks_nothing_more(server, tmp_path) -> None:
+    server.statuses = [503] * 9
+    asking = endpoint(server, retries=8, pause=60.0)
+    kept = Kept(asking, tmp_path / "kept.jsonl")
+    said: list[str] = []
+
+    def ask() -> None:
+        try:
+            kept.ask(QUESTION)
+        except InfraError as error:
+            said.append(str(error))
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    while not server.asked:
+        time.sleep(0.005)
+    kept.abandon()
+    thread.join(timeout=10)
+    assert not thread.is_alive() and said == [f"{server.url}: the run was interrupted"] and len(server.asked) == 1
+    with pytest.raises(InfraError, match="the run was interrupted"):
+        kept.ask(QUESTION)
+    kept.close()
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_command_waits_for_no_answer(tmp_path, number, code) -> None:
+    pytest.importorskip("openai", reason="needs the openai client: pip install 'kernel-engine[sampling]'")
+    (tmp_path / "in.jsonl").write_bytes(rows.to_line(SAMPLE) + b"\n")
+    with chat_server() as chat:
+        chat.answers = [Answer("x", wait_s=120.0)]
+        given = (f"url={chat.url}", "model=m", 'backends=["triton"]', "k=2")
+        command = [sys.executable, "-m", "kengine", "curate", "sample", "in.jsonl", "-o", "out.jsonl"]
+        command += [part for each in given for part in ("--set", each)]
+        process = subprocess.Popen(
+            command, cwd=tmp_path, stderr=subprocess.PIPE, text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        )  # fmt: skip
+        try:
+            end = time.monotonic() + 60
+            while len(chat.requests) < 2 and process.poll() is None and time.monotonic() < end:
+                time.sleep(0.01)
+            begun = time.monotonic()
+            process.send_signal(number)
+            said = process.communicate(timeout=60)[1]
+        finally:
+            process.kill()
+    assert process.returncode == code and "Traceback" not in said, said
+    assert time.monotonic() - begun < 10, "well under a second where nothing else is to do"
+    assert [p.name for p in tmp_path.iterdir()] == ["in.jsonl"]
 
 
 def test_answers_of_another_model_are_not_taken(tmp_path) -> None:

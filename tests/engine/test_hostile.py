@@ -261,7 +261,7 @@ def test_the_sandbox_says_what_is_in_force(verdict_of):
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        (candidate("while True:\n    pass"), "    pass"),
+        (candidate("while True: pass"), "while True: pass"),
         (candidate("n = 0\nwhile True:\n    print(n)"), "print(n)"),
         (candidate("import time; time.sleep(100)"), "time.sleep(100)"),
         (candidate("sum(range(10**15))"), "sum(range"),

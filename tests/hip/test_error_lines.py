@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from error_lines import NEEDS, ErrorLines, Verify, check
 from kengine import Engine, Plan, tasks
 from kengine_hip import toolchain
-from native_faults import ALL, CUPY, TASK, argument_faults, edited, file_name, in_kernel, missing_kernels, with_header
+from native_faults import ALL, CUPY, TASK, argument_faults, edited, file_name, in_kernel, with_header
 
-pytestmark = [
-    pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="needs torch"),
-    pytest.mark.skipif(not any(map(shutil.which, ("g++", "clang++", "c++"))), reason="needs a C++ compiler"),
-]
-chips = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing() or "has a compiler")
-Verify = Callable[..., Any]
+pytestmark = NEEDS
 FILE_TASK = """// /// kengine
 // name = "twice"
 // category = "elementwise"
@@ -63,36 +57,14 @@ def emulated() -> Iterator[Verify]:
 
 @pytest.fixture(scope="module")
 def compiled() -> Iterator[Verify]:
+    if toolchain.missing():
+        pytest.skip(toolchain.missing())
     with Engine(target="hip:gfx942", plan=Plan(check=False, ignore=("K",)), workers=1) as engine:
         yield lambda form, text, files=False: engine.verify(parse(form, text, files))
 
 
-def check(verdict: Any, text: str, status: str, message: str, line: str) -> None:
-    assert verdict.status.value == status, verdict.message
-    assert message in verdict.message
-    if line:
-        assert verdict.line and line in text.split("\n")[verdict.line - 1], (verdict.line, verdict.message)
-        assert f"line {verdict.line}" in verdict.message or f":{verdict.line}: " in verdict.message
-
-
-@pytest.mark.parametrize("which", [0, 1, 2], ids=["too few", "too many", "an array for a number"])
-@pytest.mark.parametrize("form", ALL)
-def test_arguments_that_do_not_fit(emulated: Verify, form: str, which: int) -> None:
-    text, expected = argument_faults(form)[which]
-    check(emulated(form, text), text, *expected)
-
-
-@chips
-@pytest.mark.parametrize("which", [0, 1, 2], ids=["too few", "too many", "an array for a number"])
-@pytest.mark.parametrize("form", [*CUPY, "block"])
-def test_arguments_that_do_not_fit_where_nothing_runs(compiled: Verify, form: str, which: int) -> None:
-    text, expected = argument_faults(form)[which]
-    check(compiled(form, text), text, *expected)
-
-
-@pytest.mark.parametrize(("form", "text", "expected"), missing_kernels(), ids=ALL)
-def test_a_kernel_that_does_not_exist(emulated: Verify, form: str, text: str, expected: Any) -> None:
-    check(emulated(form, text), text, *expected)
+class TestHip(ErrorLines):
+    """Those of both languages."""
 
 
 def test_a_file_judged_by_a_file(emulated: Verify) -> None:
@@ -112,7 +84,6 @@ def test_what_cuda_writes_and_hip_does_not(emulated: Verify, form: str) -> None:
     assert emulated(form, with_header(form, "#include <cuda_runtime.h>\n")).passed, "names that both have"
 
 
-@chips
 @pytest.mark.parametrize("form", [*CUPY, "block", "host"])
 def test_compile_errors_for_a_chip(compiled: Verify, form: str) -> None:
     text = with_header(form, "#include <cutlass/cutlass.h>\n")
@@ -123,7 +94,6 @@ def test_compile_errors_for_a_chip(compiled: Verify, form: str) -> None:
     assert f"{file_name(form, 'hip')}:{verdict.line + 1}" in verdict.log
 
 
-@chips
 def test_braces_that_do_not_match_are_told_before_the_names_of_the_host(compiled: Verify) -> None:
     text = edited("inline", in_kernel("if (i < n) { y[i] = x[i];"))
     verdict = compiled("inline", text)

@@ -112,6 +112,15 @@ def test_libraries_switches_and_functions_that_add_are_those_of_all_backends(dec
     known = dialect.declared()
     assert known.libraries == {"acme", "other", "fake_acme", "fake_other", "fake_plain"}
     assert known.settings == {"acme.knobs"} and known.adding == {"product", "fold"}
+    assert not known.helpers | known.shims | known.hooks | known.clocks | known.timers
     for field in ("libraries", "adding"):
         with pytest.raises(ValueError, match=rf"Dialect: {field}: 'acme\.language' is no name without dots"):
             Dialect(**{field: frozenset({"acme.language"})})
+
+
+@pytest.mark.parametrize("field", ["settings", "helpers", "shims", "hooks", "clocks", "timers"])
+def test_names_within_libraries_are_those_of_all_backends(declare, field: str) -> None:
+    declare(
+        acme=Dialect(**{field: frozenset({"acme.x"})}), other=Dialect(**{field: frozenset({"other.y"})}), plain=None
+    )
+    assert getattr(dialect.declared(), field) == {"acme.x", "other.y"}

@@ -357,3 +357,36 @@ def test_an_address_that_a_library_asks_for_is_not_the_candidates_doing():
         assert follow(run, X).addressed_bytes == 0
     finally:
         del sys.modules[library.__name__]
+
+
+def test_memory_that_is_given_out_again_holds_nothing_of_a_call_before():
+    """What the allocator gives out may be where the same answer lay: a kernel that writes it again does change it."""
+    given = []
+
+    def run(x):
+        out = torch.empty_like(x)
+        given.append(out.clone())
+        launch(x, out, lambda: out.copy_(x))
+        return out
+
+    for _ in range(3):
+        facts = follow(run, X)
+        assert facts.unwritten_bytes == 0 and facts.outputs[0].kernels
+    patterns = {tuple(each.view(torch.uint8).unique().tolist()) for each in given}
+    assert all(len(pattern) == 1 and pattern[0] not in (0, 255) for pattern in patterns) and len(patterns) > 1
+
+
+@pytest.mark.parametrize("make", ["empty", "new_empty", "empty_strided"])
+def test_only_memory_that_holds_nothing_is_overwritten(make):
+    def run(x):
+        made = {
+            "empty": lambda: torch.empty(64, 64), "new_empty": lambda: x.new_empty(64, 64),
+            "empty_strided": lambda: torch.empty_strided((64, 64), (1, 64)),
+        }[make]()  # fmt: skip
+        assert made.untyped_storage().nbytes() == 4 * 64 * 64
+        zeros = torch.zeros(64)
+        assert not zeros.any() and torch.equal(x, X)
+        launch(x, made, lambda: made.copy_(x))
+        return made
+
+    assert follow(run, X).outputs[0].kernels

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import multiprocessing
 import os
 import sys
 from dataclasses import dataclass
@@ -67,6 +68,53 @@ def run(name: str) -> Run:
     actual = candidate(*_cloned(inputs)).detach()
     built = [v for v in vars(module).values() if type(v).__name__ == "Extension"]
     return Run(actual, expected, tolerance, built)
+
+
+def collect(file: Path) -> list[Any]:
+    """The sources of the extensions that a candidate asks for, of which nothing is built."""
+    from kengine.native.unrun import collecting
+
+    found: dict[int, Any] = {}
+    with collecting(lambda _unit, sources: found.setdefault(id(sources), sources), "cuda"):
+        import_file(file)
+    return list(found.values())
+
+
+@dataclass
+class Answer:
+    """A candidate's answer, byte by byte, and the headers that its extensions were built with."""
+
+    paths: set[str]
+    dtype: str
+    shape: tuple[int, ...]
+    stride: tuple[int, ...]
+    content: bytes
+
+
+def answer(name: str, settings: Any) -> Answer:
+    """What `run` gives in a process of its own, whose extensions are built by these settings: operators that two
+    libraries register under one name would end it."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(_answer, (name, settings))
+
+
+def _answer(name: str, settings: Any) -> Answer:
+    from kengine.extension import builder, install
+
+    torch.set_num_threads(1)
+    build = builder.build
+    paths: set[str] = set()
+
+    def noted(sources: Any, how: Any) -> Any:
+        made = build(sources, how)
+        paths.add(made.path)
+        return made
+
+    builder.build = noted  # type: ignore[assignment]
+    install(settings)
+    actual = run(name).actual
+    content = bytes(actual.contiguous().flatten().view(torch.uint8).numpy())
+    return Answer(paths, str(actual.dtype), tuple(actual.shape), tuple(actual.stride()), content)
 
 
 def _cloned(inputs: tuple[Any, ...]) -> list[Any]:

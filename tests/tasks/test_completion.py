@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kengine import UsageError
 from kengine.tasks import extract
-from kengine.tasks.completion import read_blocks, read_text, strip_thoughts
+from kengine.tasks.completion import read_text, strip_thoughts
+from kengine.tasks.markdown import read_blocks
 
 
 def fenced(*blocks):
@@ -40,6 +41,10 @@ def fenced(*blocks):
         ("<think>\n```python\nno = 1\n```\n</think>\n```python\nyes = 1\n```", "yes = 1\n"),
         ("<think>\n```python\nno = 1\n```\n", ""),
         ("no opening\n```python\nno = 1\n```\n</think>done", "done"),
+        ("<Thinking>\n```python\nno = 1\n```\n</Thinking>\n```python\nyes = 1\n```", "yes = 1\n"),
+        ("<reasoning>\n```python\nno = 1\n```\n</reasoning>done", "done"),
+        ("```python\nno = 1\n```\n<thought>\n```python\nno = 2\n```\n", ""),
+        ("```python\na = 'one\x0cline\u2028'\n```\n", "a = 'one\x0cline\u2028'\n"),
     ],
 )
 def test_the_last_complete_block(completion, code):
@@ -106,5 +111,5 @@ def test_what_is_no_completion(completion):
 def test_any_text_gives_a_text(lines):
     text = "\n".join(lines)
     assert all(isinstance(extract(text, language), str) for language in ("", "python", "cuda"))
-    assert all(not code or code.endswith("\n") for _, code in read_blocks(text))
+    assert all(not code or code.endswith("\n") for _, code in read_blocks(text)[0])
     assert "</think>" not in strip_thoughts(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -34,11 +35,24 @@ def candidate(x):
 X = torch.arange(64, dtype=torch.float32)
 
 
+@dataclass(frozen=True)
+class Plan:
+    full: bool
+    block: int
+
+
+class Slotted:
+    __slots__ = ("one",)
+
+    def __init__(self) -> None:
+        self.one = 1
+
+
 def test_both_sides_note_the_same_names() -> None:
     from kengine_triton import choices
 
     choices.forget()
-    for value in (1, True, "a", None, (1, (2, "b")), object(), [object()]):
+    for value in (1, True, "a", None, (1, (2, "b")), object(), [object()], print):
         choices.note("one", value)
     choices.note("alone", 2.5)
     for n in range(20):
@@ -71,3 +85,38 @@ def test_constants_drawn_while_a_module_loads_are_the_same_in_every_process(judg
     source += "\ninner = candidate\ndef candidate(x):\n    return inner(x) * 0 + C.value % 1024\n"
     answer = judge.interpret(source, X)
     assert answer.value[0] == int(compiled["global C"][0]) % 1024
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (Plan(True, 64), "Plan(block=64, full=True)"),
+        (Slotted(), "Slotted(one=1)"),
+        (tuple(range(100)), None),
+        ("x" * 100 + "a", None),
+        (torch.ones(3), ""),
+        (print, ""),
+    ],
+)
+def test_objects_are_told_by_what_they_hold_and_long_texts_by_their_end(value: Any, text: str | None) -> None:
+    from kengine_triton import choices
+
+    choices.forget()
+    choices.note("one", value)
+    choices.note("other", value[:-1] + ("b" if isinstance(value, str) else (7,)) if text is None else value)
+    read = json.loads(choices.summary())
+    choices.forget()
+    if text is None:
+        assert read["one"] != read["other"] and all(len(v) <= 80 for v in (*read["one"], *read["other"]))
+    else:
+        assert read == ({"one": [text], "other": [text]} if text else {})
+
+
+def test_two_kernels_of_one_name_have_other_code(judge: Any) -> None:
+    source = SOURCE.replace("if EMULATED:\n        y += 0.0", "y += 1.0")
+    first, second, third = (
+        json.loads(judge("triton:sm_90", text, [X]).artifact.details["choices"])
+        for text in (source, source.replace("y += 1.0", "y += 2.0"), "\n# a comment\n" + source)
+    )
+    assert first["code of kernel"] != second["code of kernel"] and first["code of kernel"] == third["code of kernel"]
+    assert first["code of helper"] == second["code of helper"] == third["code of helper"]

@@ -38,6 +38,51 @@ WRAPPED = tl.core.builtin(host)
 MARKED = host.__get__(1.0)
 
 
+class Builtin(Loud):
+    __module__ = "builtins"
+
+    def __gt__(self, other):
+        return other > 0.0
+
+    __lt__ = __gt__
+
+    def __getitem__(self, other):
+        return other
+
+    def __call__(self, other):
+        return other
+
+
+class Fake(Loud):
+    __module__ = "triton.language.core"
+
+
+class Watched(type):
+    def __instancecheck__(cls, value):
+        return True
+
+    def __eq__(cls, value):
+        return True
+
+    __hash__ = type.__hash__
+
+
+class Shown(metaclass=Watched):
+    pass
+
+
+space = {{"__name__": "names"}}
+exec('''
+class Generated:
+    def __add__(self, other):
+        return other
+    __radd__ = __add__
+''', space)
+BUILTIN, GENERATED = tl.constexpr(Builtin()), tl.constexpr(space["Generated"]())
+OWN, FAKE = tl.constexpr(Builtin), tl.constexpr(Fake())
+WATCHED = WATCHED_CLASS = tl.constexpr(Shown)
+
+
 @triton.jit
 def plain(a, b):
     return a + b
@@ -77,15 +122,27 @@ def candidate(x):
     [
         ("y = host(x)", "'host'"),
         ("if EMULATED:\n    y = host(x)\nelse:\n    y = x + 1.0", "'host'"),
-        ("y = x + tl.sum(x, 0)\nnp.add(x_ptr, 1)", "'add'"),
+        ("y = x + tl.sum(x, 0)\nnp.add(x_ptr, 1)", "'np.add'"),
+        ("y = BUILTIN + x", "'Builtin'"),
+        ("y = x\ny += GENERATED", "'Generated'"),
+        ("y = tl.where(x > BUILTIN, x, x)", "'Builtin'"),
+        ("y = tl.maximum(x, BUILTIN)", "'Builtin'"),
+        ("y = x + max(BUILTIN, x)", "'Builtin'"),
+        ("y = tl.load(x_ptr + i, mask=i < n, other=BUILTIN)", "'Builtin'"),
+        ("y = x + BUILTIN[x]", "'Builtin'"),
+        ("y = x + BUILTIN(x)", "values of the kernel"),
+        ("y = x + OWN(x)", "values of the kernel"),
+        ("y = x\nif isinstance(x, WATCHED):\n    y = x + 1.0", "'Watched'"),
+        ("y = x\nif WATCHED_CLASS == x:\n    y = x + 1.0", "'Watched'"),
+        ("y = x + FAKE", "'Fake'"),
         ("y = WRAPPED(x)", "'host'"),
         ("y = MARKED()", "'host'"),
         ("y = made(x)", "'plain'"),
         ("y = replaced(x, 1.0)", "'plain'"),
         ("y = x + tl.reduce(x, 0, host)", "'host'"),
-        ("y = LOUD + x", "'LOUD'"),
+        ("y = LOUD + x", "'Loud'"),
         ("y = x + NUMBERS", "'NUMBERS'"),
-        ("y = x + math.own", "'math.own'"),
+        ("y = x + math.own", "'Loud'"),
         ("y = x\nx.handle.data[:] = 1.0", "'handle'"),
         ("y = x\ngetattr(x, 'hand' + 'le')", "'handle'"),
         ("y = x\nimport math", "Import"),
@@ -183,7 +240,7 @@ def candidate(x):
 
 
 LIBRARY = """
-import collections, dataclasses, enum, math, types
+import collections, dataclasses, enum, functools, math, operator, types
 import numpy as np
 from triton.language.extra import libdevice
 
@@ -228,6 +285,66 @@ class Compared:
 
     def __hash__(self):
         return 1
+
+
+class Plan:
+    # Has every operator there is.
+
+    def __init__(self, one=1.0):
+        self.one = one
+
+    def __add__(self, other):
+        return self.one + other
+
+    def __mul__(self, other):
+        return self.one * other
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __neg__(self):
+        return -self.one
+
+    def __lt__(self, other):
+        return self.one < other
+
+    def __getitem__(self, key):
+        return self.one
+
+    def __len__(self):
+        return 1
+
+    def __call__(self, value=0.0):
+        return value + self.one
+
+    def __index__(self):
+        return 1
+
+    def __float__(self):
+        return self.one
+
+    def __getattr__(self, name):
+        if name == "made":
+            return self.one
+        raise AttributeError(name)
+
+    @classmethod
+    def of(cls, value):
+        return value
+
+
+class Number(float):
+    def __add__(self, other):
+        return other
+
+
+class Shape(tuple):
+    def __mul__(self, other):
+        return Shape(each * other for each in self)
+
+
+class Bits(enum.IntFlag):
+    A = 1
+    B = 2
 
 
 SETTINGS = Settings()
@@ -309,6 +426,31 @@ def agree(judge: Any, body: str, argument: str, taken: bool) -> None:
         ("y = x + GIVEN.one", "Compared(1.0)"),
         ("y = x + GIVEN(0)", "host"),
         ("y = x + BLOCK.value - BLOCK + 1", "None"),
+        ("y = x + 1.0", "Plan()"),
+        ("y = x + GIVEN.one", "Plan()"),
+        ("y = x + GIVEN.made", "Plan()"),
+        ("y = x + getattr(GIVEN, 'made')", "Plan()"),
+        ("y = x + (GIVEN + 0.0)", "Plan()"),
+        ("y = x + (0.0 + GIVEN)", "Plan()"),
+        ("y = x - (-GIVEN) * (1.0 * GIVEN)", "Plan()"),
+        ("y = x + GIVEN[0]", "Plan()"),
+        ("y = x + len(GIVEN)", "Plan()"),
+        ("y = x + int(GIVEN) * float(GIVEN)", "Plan()"),
+        ("y = x + GIVEN(0.0)", "Plan()"),
+        ("y = x + GIVEN.of(1.0)", "Plan()"),
+        ("y = x + GIVEN(1.0).one", "Plan"),
+        ("y = x\nif GIVEN < 2.0:\n    y = add(x, GIVEN.one)", "Plan()"),
+        ("y = x\nfor k in tl.static_range(0, GIVEN):\n    y += 1.0", "Plan()"),
+        ("y = x + GIVEN", "Number(1.0)"),
+        ("y = GIVEN + x", "Number(1.0)"),
+        ("y = x + (GIVEN + 0.0) + 1.0", "Number(1.0)"),
+        ("y = x * 0.0 + tl.maximum(x, GIVEN) + 1.0", "Number(-1.0)"),
+        ("y = x + (GIVEN * 1)[0]", "Shape((1.0,))"),
+        ("y = x + tl.zeros(GIVEN, tl.float32) + 1.0", "Shape((64,))"),
+        ("y = x\nif (GIVEN & 1) != 0:\n    y = x + GIVEN", "Bits.A"),
+        ("y = x + (GIVEN | GIVEN.B) - 2", "Bits.A"),
+        ("y = x + GIVEN(0.0)", "functools.partial(operator.add, 1.0)"),
+        ("y = x + GIVEN(0.5, 0.5)", "operator.add"),
         ("y = x + min(1, 3) * max(0, 1)", "None"),
         ("y = x + libdevice.exp(x * 0.0)", "None"),
         ("y = tl.maximum(x + 1.0, torch.finfo(torch.float32).min)", "None"),
@@ -354,6 +496,14 @@ def test_what_the_compiler_of_this_triton_takes_is_taken(judge: Any, body: str, 
         ("y = x + [k for k in range(2)][1]", "None"),
         ("name = 'relu'\ny = x + 1.0", "None"),
         ("f = add\ny = f(x, 1.0)", "None"),
+        ("y = x + GIVEN", "Plan()"),
+        ("y = GIVEN * x + 1.0", "Plan()"),
+        ("y = x\ny += GIVEN", "Plan()"),
+        ("y = tl.where(GIVEN < x, x, x) + 1.0", "Plan()"),
+        ("y = x + max(GIVEN, x * 0.0)", "Plan()"),
+        ("y = tl.maximum(x, GIVEN) + 1.0", "Plan()"),
+        ("a, b = GIVEN\ny = x + a", "Plan()"),
+        ("y = add(**{'a': x, 'b': 1.0})", "None"),
         ("y = apart(x)", "None"),
         ("x.own = 1\ny = x + 1.0", "None"),
         ("z = x\ndel z\ny = x + 1.0", "None"),

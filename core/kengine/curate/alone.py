@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -21,6 +20,7 @@ from kengine.curate.record import Loss, Sample
 from kengine.curate.settings import Settings, Source
 from kengine.curate.stage import Context, Stage
 from kengine.curate.store import NAME, Store
+from kengine.engine.scratch import Scratch
 from kengine.errors import InfraError, UsageError
 from kengine.report.plain import clean
 
@@ -77,8 +77,8 @@ def run_alone(
     sources = tuple(Source(str(Path(p).absolute()), Path(p).name or str(p)) for p in paths)
     read = settings.alone(name, config, given, sources, out or Path("curated"))
     corpus = Samples(sources, read.base)
-    with tempfile.TemporaryDirectory(prefix="kengine-curate-") as scratch:
-        folder = (out or Path("curated")).parent if name in settings.SINKS else Path(scratch)
+    with Scratch("curate") as scratch:
+        folder = (out or Path("curated")).parent if name in settings.SINKS else scratch
         context = Context(read, folder, jobs or read.jobs or len(os.sched_getaffinity(0)))
         stage = pipeline.build_stage(name, read, context)
         try:

@@ -10,9 +10,10 @@ from kengine.array import ITEMSIZE
 from kengine.curate import prompts, sweeps
 from kengine.curate.completion import split_thoughts
 from kengine.curate.judge import Bench, check_targets, make_item, summarise
+from kengine.curate.parallel import in_parallel
 from kengine.curate.record import Message, Outcome, Sample, evolve, label
-from kengine.curate.reject import Reject, in_parallel, make_bench
-from kengine.curate.sample import Sampling, make_teacher
+from kengine.curate.reject import Reject, make_bench
+from kengine.curate.sample import PATIENCE_S, Sampling, make_teacher
 from kengine.curate.stage import Context, Stage
 from kengine.curate.teacher import Kept, Question, Teacher
 from kengine.curate.usage import price
@@ -74,7 +75,13 @@ def build(section: Augment, context: Context) -> Stage:
     def run(samples: Iterator[Sample]) -> Iterator[Iterable[Outcome]]:
         asking: Sampling | None = settings.section("sample") if teacher is not None else None
         jobs = max(context.jobs, asking.concurrency if asking else 1)
-        return in_parallel(work, samples, jobs, bench.close if bench is not None else lambda: None)
+        return in_parallel(work, samples, jobs, abandon, PATIENCE_S if teacher is not None else None)
+
+    def abandon() -> None:
+        if teacher is not None:
+            teacher.abandon()
+        if bench is not None:
+            bench.close()
 
     def close() -> None:
         if bench is not None:

@@ -203,8 +203,8 @@ def references_of(sample: Sample) -> list[tuple[int, int]]:
     if sample.task is not None:
         found = [digest_reference(sample.task)]
     else:
-        from kengine.curate.completion import read_blocks
         from kengine.plugins import dialect
+        from kengine.tasks.markdown import read_blocks
 
         python = dialect.declared().python
         texts = [turn.get("content", "") for turn in sample.prompt if turn.get("role") != "assistant"]

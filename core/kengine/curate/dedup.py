@@ -60,11 +60,11 @@ def build(section: Dedup, context: Context) -> Stage:
 
 def dedup(samples: Sequence[Sample], section: Dedup | None = None, jobs: int = 1) -> Iterator[Outcome]:
     """Deduplicate samples outside a run, in their order. Raises UsageError, InfraError."""
-    from tempfile import TemporaryDirectory
+    from kengine.engine.scratch import Scratch
 
     section = section or Dedup()
-    with TemporaryDirectory(prefix="kengine-dedup-") as folder:
-        yield from _run(samples, section, Path(folder), jobs, Path(section.clusters) if section.clusters else None)
+    with Scratch("dedup") as folder:
+        yield from _run(samples, section, folder, jobs, Path(section.clusters) if section.clusters else None)
 
 
 def find_output(given: str, name: str, context: Context) -> Path | None:

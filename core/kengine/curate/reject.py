@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from kengine.config import Limits, Plan
 from kengine.curate import structure, sweeps
 from kengine.curate.judge import Bench, check_codes, check_targets, is_specialised, make_item, summarise
+from kengine.curate.parallel import in_parallel
 from kengine.curate.record import Judgement, Loss, Outcome, Sample, drop, evolve, label
 from kengine.curate.stage import Context, Stage
 from kengine.errors import TargetUnavailable, TaskError, UsageError
@@ -19,7 +18,6 @@ from kengine.model import JsonValue, Status, Verdict
 from kengine.target import Target
 
 T = TypeVar("T")
-R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -198,32 +196,6 @@ class Judging:
 def _lose(sample: Sample, reason: str, detail: str) -> Loss:
     """A loss that says of which operator, category and level its task is."""
     return drop(label(sample, **structure.describe(sample)), reason, detail)
-
-
-def in_parallel(
-    work: Callable[[T], R], items: Iterator[T], jobs: int, abandon: Callable[[], None] = lambda: None
-) -> Iterator[R]:
-    """Results in the order of the items, `jobs` at a time, drawing at most four times as many ahead.
-
-    abandon: called when nobody wants the rest any more, as after Ctrl-C, to end the work that is being done.
-    """
-    pool = ThreadPoolExecutor(jobs, "curate")
-    pending: deque[Future[R]] = deque()
-    try:
-        for item in items:
-            pending.append(pool.submit(work, item))
-            if len(pending) >= 4 * jobs:
-                yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()
-    except BaseException as error:
-        if not isinstance(error, Exception):
-            abandon()
-        raise
-    finally:
-        for future in pending:
-            future.cancel()
-        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _chain(first: T, rest: Iterator[T]) -> Iterator[T]:

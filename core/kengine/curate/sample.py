@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 from kengine.curate import prompts
 from kengine.curate.judge import is_device
+from kengine.curate.parallel import in_parallel
 from kengine.curate.record import Outcome, Sample, drop, evolve
-from kengine.curate.reject import in_parallel
 from kengine.curate.settings import Settings
 from kengine.curate.stage import Context, Stage
 from kengine.curate.teacher import Endpoint, Kept, Question, Replay, Reply, Teacher
@@ -21,6 +21,8 @@ from kengine.curate.usage import price
 from kengine.errors import UsageError
 from kengine.model import JsonValue
 
+PATIENCE_S = 0.2
+"""How long answers that are under way are waited for once nobody wants them; what else they cost is paid already."""
 OPTIONS = ("temperature", "top_p", "max_tokens", "presence_penalty", "frequency_penalty", "seed")
 
 
@@ -135,7 +137,7 @@ def ask_all(
         return None if reply is None else _answered(sample, question, reply, section)
 
     waiting: deque[tuple[Sample, int]] = deque()
-    answers = in_parallel(work, questions(), section.concurrency)
+    answers = in_parallel(work, questions(), section.concurrency, teacher.abandon, PATIENCE_S)
     for first in answers:
         asked, count = waiting.popleft()
         found = [a for a in (first, *islice(answers, count - 1)) if a is not None]

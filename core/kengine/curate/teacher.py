@@ -53,6 +53,9 @@ class Teacher(Protocol):
     def ask(self, question: Question) -> Reply | None:
         """A reply, None when there is none for this question. Raises UsageError, InfraError."""
 
+    def abandon(self) -> None:
+        """Nobody waits for answers any more: ask no further question."""
+
 
 class Replay:
     """Answers from a file of rows with `task`, `completion`, and perhaps `backend`, `reasoning`, `model`, `purpose`,
@@ -89,6 +92,9 @@ class Replay:
                 number = numbers[question.number]
                 return Reply(*self._texts[number], {"row": number, **self._took.get(number, {})})
         return None
+
+    def abandon(self) -> None:
+        """There is nothing to end."""
 
 
 _TOOK = ("prompt_tokens", "completion_tokens", "cost", "finish_reason")
@@ -129,7 +135,7 @@ class Endpoint:
         failure: Exception | None = None
         for attempt in range(self._retries + 1):
             if self.stop.is_set():
-                raise InfraError(f"{self._where}: given up after another request failed: {self._why}")
+                raise InfraError(f"{self._where}: {self._why}")
             try:
                 return self._read(self._send(question.messages))
             except (self._openai.RateLimitError, self._openai.APIConnectionError, self._openai.InternalServerError,
@@ -148,8 +154,13 @@ class Endpoint:
         self._give_up(why)
         raise InfraError(f"{self._where}: {why}") from failure
 
+    def abandon(self) -> None:
+        """End the waiting between attempts, and ask nothing more."""
+        self._why = self._why or "the run was interrupted"
+        self.stop.set()
+
     def _give_up(self, why: str) -> None:
-        self._why = self._why or why
+        self._why = self._why or f"given up after another request failed: {why}"
         self.stop.set()
 
     def _send(self, messages: Sequence[Message]) -> Any:
@@ -210,9 +221,14 @@ class Kept:
             self._keep(key, reply)
         return reply
 
+    def abandon(self) -> None:
+        """No question goes on to the teacher."""
+        self._teacher.abandon()
+
     def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+        """Close the file; an answer that arrives later is kept by nobody."""
+        with self._lock:
+            self._file.close()
 
     def _key(self, question: Question) -> str:
         import hashlib

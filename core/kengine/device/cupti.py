@@ -27,9 +27,7 @@ _FIELDS = struct.Struct("=QQQ")
 _Request = ctypes.CFUNCTYPE(
     None, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_size_t), ctypes.POINTER(ctypes.c_size_t)
 )
-_Complete = ctypes.CFUNCTYPE(
-    None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t
-)
+_Complete = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)
 
 
 class CuptiError(RuntimeError):
@@ -105,9 +103,13 @@ class Cupti:
 
     def _take_buffer(self, context: int, stream: int, buffer: int, size: int, valid: int) -> None:
         record = ctypes.c_void_p(None)
-        while valid and self._lib.cuptiActivityGetNextRecord(
-            ctypes.c_void_p(buffer), ctypes.c_size_t(valid), ctypes.byref(record)
-        ) == 0:
+        while (
+            valid
+            and self._lib.cuptiActivityGetNextRecord(
+                ctypes.c_void_p(buffer), ctypes.c_size_t(valid), ctypes.byref(record)
+            )
+            == 0
+        ):
             if record.value is not None and (activity := _read(record.value)) is not None:
                 if 0 < activity.begin_ns <= activity.end_ns:
                     self._seen.append(activity)

@@ -144,17 +144,13 @@ def _end(graph: Any) -> None:
 def _listen(capture: Capture) -> Any:
     """A mode of torch that writes operators into a capture: those that run on another stream meanwhile are not its."""
     import torch
-    from torch.utils._python_dispatch import TorchDispatchMode
 
     from kengine.provenance.dispatch import Follower
+    from kengine.provenance.modes import DispatchMode
 
     follower = Follower(capture)
 
-    class Listening(TorchDispatchMode):  # type: ignore[misc]
-        @classmethod
-        def _should_skip_dynamo(cls) -> bool:
-            return False
-
+    class Listening(DispatchMode):
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             if not torch.cuda.is_current_stream_capturing():
                 return func(*args, **(kwargs or {}))

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from kengine.device import contexts
+from kengine.engine.assignment import Assignment
 from kengine.engine.device import Device
 from kengine.engine.drain import Drain
 from kengine.engine.judge import Judge
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 _ATTEMPTS = 3
 _SERVED = 6
 """Candidates side by side that one judge serves without being what they wait for."""
-_QUEUE = 4
-"""Requests before a judge that are worth opening a task a second time."""
 _FOR_NUMPY = ("numpy", "numpy.random", "kengine.provenance.numeric")
 _FOR_TORCH = ("torch", "kengine.judge.ahead")
 """What every judge needs sooner or later: the judge of one candidate would import it anew for each."""
@@ -47,7 +46,7 @@ class Crew:
         self._lock = threading.Lock()
         self._zygotes: dict[str, Zygote] = {}
         self._ready: dict[str, deque[Runner]] = {}
-        self._judges: dict[str, list[Judge]] = {}
+        self._judges: dict[str, Assignment[Judge]] = {}
         self._alive: set[Runner] = set()
         self._numbers = itertools.count(1)
         self._drain = Drain()
@@ -74,14 +73,13 @@ class Crew:
             if judges is None:
                 zygote = self._zygote(recipe)
                 timeout_s, count = _open_timeout(self._plan, task), 1 + self._standbys // _SERVED
-                judges = [
-                    Judge(lambda: self._fork(zygote, "judge", None), timeout_s, self._device, beside=count)
-                    for _ in range(count)
-                ]
-                self._judges[recipe.key] = judges
-        own = judges[int(task.digest[:8], 16) % len(judges)]
-        # Another one must open the task first, which pays when there is a queue before its own.
-        return own if own.waiting < _QUEUE else min(judges, key=lambda judge: judge.waiting)
+                judges = self._judges[recipe.key] = Assignment(
+                    [
+                        Judge(lambda: self._fork(zygote, "judge", None), timeout_s, self._device, beside=count)
+                        for _ in range(count)
+                    ]
+                )
+        return judges.choose(task.digest)
 
     @contextmanager
     def own_judge(self, info: TargetInfo, task: Task, backend: Backend) -> Iterator[Judge]:
@@ -131,7 +129,7 @@ class Crew:
         """Process numbers of zygotes and judges by name, for tests and reports."""
         with self._lock:
             named = {f"zygote {z.recipe.role} {z.recipe.target}".strip(): z.pid for z in self._zygotes.values()}
-            judges = [judge for each in self._judges.values() for judge in each if judge.pid is not None]
+            judges = [judge for each in self._judges.values() for judge in each.judges if judge.pid is not None]
             return {**named, **{f"judge {n}": judge.pid for n, judge in enumerate(judges)}}
 
     @property
@@ -145,7 +143,7 @@ class Crew:
             if self._closed:
                 return
             self._closed = True
-            judges = [judge for each in self._judges.values() for judge in each]
+            judges = [judge for each in self._judges.values() for judge in each.judges]
             zygotes, alive = list(self._zygotes.values()), list(self._alive)
         for runner in alive:
             runner.kill()

@@ -49,7 +49,8 @@ class Judge:
     """A connection to one judge process, started by `fork` and started again when it is lost.
 
     device: what its work shares with that of runners; a timing holds it alone. beside: how many judges share the
-    device's memory. waiting: requests that are under way or stand before it.
+    device's memory. waiting: requests that are under way or stand
+    before it, those aside that wait for the device.
     """
 
     def __init__(
@@ -186,7 +187,7 @@ class Judge:
         Raises what the judge says is wrong, WorkerLost when it died, TimeoutError at the end of the time (the judge
         is then killed, since it cannot be interrupted).
         """
-        with self._queued(), self._device.shared() if op in _ON_DEVICE else nullcontext(), self._lock:
+        with self._device.shared() if op in _ON_DEVICE else nullcontext(), self._queued(), self._lock:
             if generation is not None and (self._process is None or generation != self._generation):
                 raise WorkerLost("the judge that had opened this task is gone")
             process = self._start()

@@ -7,7 +7,9 @@ from math import prod
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import flop_registry
+
+from kengine.provenance.modes import DispatchMode
 
 _PRODUCTS = frozenset({"mm", "addmm", "bmm", "baddbmm"})
 _SMALL_KERNEL = 9
@@ -24,7 +26,7 @@ class Contraction:
     narrow: bool
 
 
-class Contractions(TorchDispatchMode):  # type: ignore[misc]
+class Contractions(DispatchMode):
     """Notes them. span: addresses of the memory that the inputs lie in; parameters: sizes of parameters in bytes."""
 
     def __init__(self, span: tuple[int, int], parameters: set[int]) -> None:
@@ -37,14 +39,15 @@ class Contractions(TorchDispatchMode):  # type: ignore[misc]
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         out = func(*args, **(kwargs or {}))
+        packet = func.overloadpacket
         name = func._schema.name.partition("::")[2]
         if name in _PRODUCTS or name == "convolution":
             # The first argument of addmm and baddbmm is added only.
             operands = args[1:3] if name.endswith("addmm") or name == "baddbmm" else args[:2]
             plain = name in _PRODUCTS or self._plain(args)
-            if plain and all(self._raw(a) for a in operands):
+            if plain and packet in flop_registry and all(self._raw(a) for a in operands):
                 dense = prod(float((a != 0).float().mean()) for a in operands)
-                operations = _count_operations(name, out, operands) * dense
+                operations = float(flop_registry[packet](*args, **(kwargs or {}), out_val=out)) * dense
                 narrow = all(a.dtype.itemsize == 1 for a in operands)
                 self.found.append(Contraction(operations, out.numel(), name == "convolution", narrow))
         for result in (out,) if isinstance(out, torch.Tensor) else out if isinstance(out, (list, tuple)) else ():
@@ -63,16 +66,6 @@ class Contractions(TorchDispatchMode):  # type: ignore[misc]
         if self._span[0] <= operand.data_ptr() < self._span[1]:
             return True
         return storage.data_ptr() not in self._computed and storage.nbytes() in self._parameters
-
-
-def _count_operations(name: str, out: Any, operands: Any) -> float:
-    """Two for each term of each element of the result: a multiplication and an addition.
-
-    The same as torch.utils.flop_counter gives, which imports for seconds when it counts for the first time.
-    """
-    first, second = operands
-    terms = first.shape[-1] if name in _PRODUCTS else prod(second.shape[1:])
-    return 2.0 * float(out.numel() * terms)
 
 
 def _shares(result: Any, argument: Any) -> bool:

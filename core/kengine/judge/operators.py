@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
+
+from kengine.provenance.modes import DispatchMode
 
 Way = Literal["disturb", "skip"]
 """disturb: every element of its result is changed. skip: its result is one of its arguments as it came in."""
@@ -40,7 +41,7 @@ class Operator:
         return f"{self.name} at line {self.line}" if self.line else self.name
 
 
-class Tracer(TorchDispatchMode):  # type: ignore[misc]
+class Tracer(DispatchMode):
     """Notes every operator that computes floating-point or boolean values out of tensors."""
 
     def __init__(self, filename: str) -> None:
@@ -71,7 +72,7 @@ class Tracer(TorchDispatchMode):  # type: ignore[misc]
         return 0
 
 
-class Alteration(TorchDispatchMode):  # type: ignore[misc]
+class Alteration(DispatchMode):
     """Alters one operator and leaves all others as they are; `done` says whether a run came to it.
 
     choice: which of its arguments stands in for its result, for way "skip". An operator that writes into an argument

@@ -37,6 +37,10 @@ class Dialect:
     themselves, and of kernels that need a launch and never are.
     libraries: top-level modules that kernels are written with. Nothing in them is a candidate's to replace.
     settings: dotted names of their switches; what is assigned there, or below, is set and not replaced.
+    helpers: dotted names of what launches no kernel and computes nothing: sizes, configurations, measuring.
+    shims: dotted names of modules in which honest code fills in what another version lacks; replacing something there
+    is a warning. hooks: what is called around each launch, which no candidate has a reason to touch.
+    clocks: dotted names of what measures time, which nobody replaces; timers: functions of theirs that read a clock.
     adding: last names of functions that add up terms inside a kernel (products, reductions, scans), besides those that
     are common: `dot`, `matmul`, `sum`, `cumsum`, `reduce`, `mma`, `gemm`, `fma` and whatever has `dot` or `atomic` in
     its name. A kernel with none of them, and no loop that adds, holds no part of a product.
@@ -53,6 +57,11 @@ class Dialect:
     libraries: frozenset[str] = frozenset()
     settings: frozenset[str] = frozenset()
     adding: frozenset[str] = frozenset()
+    helpers: frozenset[str] = frozenset()
+    shims: frozenset[str] = frozenset()
+    hooks: frozenset[str] = frozenset()
+    clocks: frozenset[str] = frozenset()
+    timers: frozenset[str] = frozenset()
     languages: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -137,6 +146,31 @@ class Dialects(dict[str, Dialect]):
     def adding(self) -> frozenset[str]:
         """Functions that add up terms inside a kernel, by their last names."""
         return frozenset[str]().union(*(dialect.adding for dialect in self.values()))
+
+    @cached_property
+    def helpers(self) -> frozenset[str]:
+        """What launches no kernel in these libraries, by dotted names, as the names below are too."""
+        return frozenset[str]().union(*(dialect.helpers for dialect in self.values()))
+
+    @cached_property
+    def shims(self) -> frozenset[str]:
+        """Modules in which honest code fills in what another version lacks."""
+        return frozenset[str]().union(*(dialect.shims for dialect in self.values()))
+
+    @cached_property
+    def hooks(self) -> frozenset[str]:
+        """What is called around each launch."""
+        return frozenset[str]().union(*(dialect.hooks for dialect in self.values()))
+
+    @cached_property
+    def clocks(self) -> frozenset[str]:
+        """What measures time."""
+        return frozenset[str]().union(*(dialect.clocks for dialect in self.values()))
+
+    @cached_property
+    def timers(self) -> frozenset[str]:
+        """Functions that read a clock."""
+        return frozenset[str]().union(*(dialect.timers for dialect in self.values()))
 
     @cached_property
     def native(self) -> frozenset[str]:

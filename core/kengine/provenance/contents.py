@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import secrets
 import sys
 import zlib
 from typing import Any
@@ -17,10 +18,28 @@ def digest(start: int, end: int, on_device: bool) -> Any:
     """
     if not on_device:
         return zlib.crc32((ctypes.c_char * (end - start)).from_address(start))
+    return fold(_bytes(start, end))
+
+
+def scatter(start: int, end: int, on_device: bool) -> None:
+    """Overwrite memory that was given out and holds nothing, and wait for it.
+
+    What an allocator gives out may be what held the same answer in a call before; a kernel that writes it once more
+    would seem to have changed nothing.
+    """
+    value = secrets.randbelow(254) + 1
+    if not on_device:
+        ctypes.memset(start, value, end - start)
+        return
+    _bytes(start, end).fill_(value)
+    sys.modules["torch"].cuda.synchronize()
+
+
+def _bytes(start: int, end: int) -> Any:
     torch = sys.modules["torch"]
     place = torch.device("cuda", torch.cuda.current_device())
     storage = torch._C._construct_storage_from_data_pointer(start, place, end - start)
-    return fold(torch.empty(0, dtype=torch.uint8, device=place).set_(storage, 0, (end - start,), (1,)))
+    return torch.empty(0, dtype=torch.uint8, device=place).set_(storage, 0, (end - start,), (1,))
 
 
 def fold(flat: Any) -> tuple[Any, ...]:

@@ -8,10 +8,11 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
-from kengine.provenance.ledger import Ledger, Piece
+from kengine.provenance import contents
+from kengine.provenance.ledger import Ledger, Piece, allocates
+from kengine.provenance.modes import DispatchMode
 from kengine.provenance.operators import find_kind
 
 _numel, _element_size, _data_ptr = torch.Tensor.numel, torch.Tensor.element_size, torch.Tensor.data_ptr
@@ -31,7 +32,7 @@ def _own_spaces() -> frozenset[str]:
     return frozenset(str(schema.name).partition("::")[0] for schema in torch._C._jit_get_all_schemas())
 
 
-class Follower(TorchDispatchMode):  # type: ignore[misc]
+class Follower(DispatchMode):
     """Writes every operator into a ledger while it is entered and not paused.
 
     around: what operators on parameters and constants alone run inside of, None for nothing.
@@ -42,11 +43,6 @@ class Follower(TorchDispatchMode):  # type: ignore[misc]
         self.ledger = ledger
         self.paused = 0
         self.around: Callable[[], AbstractContextManager[None]] | None = None
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        """Otherwise PyTorch imports its compiler on the first operator, which takes seconds."""
-        return False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -88,19 +84,32 @@ class Follower(TorchDispatchMode):  # type: ignore[misc]
         shares = {p.start for p in written} <= {p.start for p in read} and not _writes(func._schema)
         if shares:
             return  # a view: nothing was computed, and the memory is known already
+        if allocates(name):
+            self._scatter(result)
         self.ledger.operation(name, _inputs_only(func, read, args, kwargs), written, _flops(func, args, kwargs, result))
 
+    def _scatter(self, made: Any) -> None:
+        """Have new memory hold what nothing else does, as no work of the candidate's."""
+        found = piece(made) if isinstance(made, torch.Tensor) and made.layout is torch.strided else None
+        if found is None or found.end <= found.start or made.device.type not in ("cpu", "cuda"):
+            return
+        on_device = made.device.type == "cuda"
+        if on_device and torch.cuda.is_current_stream_capturing():
+            return
+        self.paused += 1
+        try:
+            with self.around() if self.around is not None else _nothing:
+                contents.scatter(found.start, found.end, on_device)
+        finally:
+            self.paused -= 1
 
-class Listener(TorchDispatchMode):  # type: ignore[misc]
+
+class Listener(DispatchMode):
     """For a thread that may outlive many calls: passes operators on to the follower of the moment, if there is one."""
 
     def __init__(self, current: Callable[[], Follower | None]) -> None:
         super().__init__()
         self.current = current
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         follower = self.current()

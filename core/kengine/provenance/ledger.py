@@ -16,6 +16,7 @@ _MAKES = re.compile(r"::(?:new_)?(?:empty|zeros|ones|full)(?:_like|_strided|_per
 """Operators whose result holds nothing of the array whose form it takes."""
 _UNWRITTEN = re.compile(r"(?:::|_)empty|^destination$")
 """Who "wrote" memory that holds nothing yet."""
+_ALLOCATES = re.compile(r"::(?:new_)?empty")
 
 INPUT, PARAMETER, KERNEL, FOREIGN = 1, 2, 4, 8
 """What the contents of a block depend on; 0: on constants alone."""
@@ -34,6 +35,11 @@ class Block:
     writer: str
     owner: Any
     older: bool = False
+
+
+def allocates(operator: str) -> bool:
+    """Whether an operator gives memory and writes nothing into it."""
+    return _ALLOCATES.search(operator) is not None
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
 from kengine.errors import UsageError
 from kengine.tasks.cfamily import blank_comments
 from kengine.tasks.language import guess_language
+from kengine.tasks.markdown import CLOSING, OPENING, has_fence, read_blocks
 from kengine.tasks.source import SourceError, parse
 
 Completion = Union[str, Sequence[Mapping[str, Any]], Mapping[str, Any]]
@@ -17,7 +18,6 @@ Completion = Union[str, Sequence[Mapping[str, Any]], Mapping[str, Any]]
 LANGUAGES = ("python", "cuda", "hip")
 """Languages that can be asked for; CUDA and HIP are one as far as fences tell."""
 
-_FENCE = re.compile(r"^ {0,3}(?P<mark>`{3,}|~{3,})[ \t]*(?P<info>[^\r\n]*)$")
 _DEFINES = re.compile(r"^(?:def|class|async def)\s|^@\w|\b__global__\b", re.MULTILINE)
 _PYTHON = re.compile(r"^(?:import \w|from [\w.]+ import\b|def \w+\s*\()", re.MULTILINE)
 
@@ -28,14 +28,14 @@ def extract(completion: Completion, language: str = "") -> str:
     completion: text, the messages of a conversation (the last one of the assistant counts), or one message. language:
     "python", "cuda" or "hip"; "" takes a block of Python before one of CUDA or HIP, because host code in Python holds
     its kernels itself. Without a block of that language the last untagged one counts, then the last of any; without any
-    block the whole text, which is then judged as it is. What stands in <think> does not count; a thought that never
-    ends leaves nothing. An answer that was cut within its only block keeps the fence and does not compile. Raises
-    UsageError for what is no completion, and for an unknown language.
+    block the whole text, which is then judged as it is. What stands in <think>, <thinking>, <reasoning> or <thought>
+    does not count; a thought that never ends leaves nothing. An answer that was cut within its only block keeps the
+    fence and does not compile. Raises UsageError for what is no completion, and for an unknown language.
     """
     if language and language not in LANGUAGES:
         raise UsageError(f"extract: no language {language!r}; allowed: {', '.join(LANGUAGES)}, or nothing for any")
     text = strip_thoughts(read_text(completion))
-    blocks = [(_kind(tag, code), code) for tag, code in read_blocks(text)]
+    blocks = [(_kind(tag, code), code) for tag, code in read_blocks(text)[0]]
     wanted = {"": ("python", "native"), "python": ("python",)}.get(language, ("native",))
     for kind in wanted:
         if found := [code for each, code in blocks if each == kind and _DEFINES.search(code)]:
@@ -58,9 +58,9 @@ def explain_markdown(text: str, language: str) -> str:
             outside = text
     else:
         outside = blank_comments(text, strings=False)
-    if not any(_FENCE.match(line) for line in outside.splitlines()):
+    if not has_fence(outside):
         return ""
-    if any(True for _ in read_blocks(outside)):
+    if read_blocks(outside)[0]:
         return "this is Markdown around a code block: kengine.tasks.extract(text) takes the code out"
     return "this is Markdown with a code block that never ends: the answer was cut off"
 
@@ -80,31 +80,12 @@ def read_text(completion: Completion) -> str:
     raise UsageError(f"a completion is text or a list of messages, got {type(completion).__name__}")
 
 
-def read_blocks(text: str) -> Iterator[tuple[str, str]]:
-    """Complete fenced blocks of Markdown in order: the first word after the fence, lower case, and the lines within.
-
-    A block ends with a line of at least as many of the same mark and nothing else; one that never ends is left out.
-    """
-    mark, tag = "", ""
-    lines: list[str] = []
-    for line in text.splitlines():
-        found = _FENCE.match(line)
-        if not mark:
-            if found and not (found["mark"][0] == "`" and "`" in found["info"]):
-                mark, tag, lines = found["mark"], found["info"].strip().lower(), []
-        elif found and found["mark"].startswith(mark) and not found["info"].strip():
-            yield re.split(r"[\s{,:]", tag, maxsplit=1)[0], "".join(f"{line}\n" for line in lines)
-            mark = ""
-        else:
-            lines.append(line)
-
-
 def strip_thoughts(text: str) -> str:
-    """What follows the last thought; "" when the last one was not finished."""
-    head, closed, tail = text.rpartition("</think>")
-    if "<think>" in tail or (not closed and "<think>" in head):
-        return ""
-    return tail
+    """What follows the last thought, <think> or another of its names; "" when the last one was not finished."""
+    end = 0
+    for closing in CLOSING.finditer(text):
+        end = closing.end()
+    return "" if OPENING.search(text, end) else text[end:]
 
 
 def _kind(tag: str, code: str) -> str:

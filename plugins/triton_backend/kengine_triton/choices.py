@@ -5,12 +5,20 @@ A kernel whose constants or name depend on who runs it is another kernel there, 
 
 from __future__ import annotations
 
+import hashlib
 import json
+from types import CodeType, MemberDescriptorType
 from typing import Any
 
 MANY = 8
 """Values of one name beyond which it is a figure that changes from launch to launch, and no longer of interest."""
 LONG = 80
+CODE = "code of "
+"""How names begin under which the code of a kernel is noted."""
+_MANY_PARTS = 4096
+_DEPTH = 4
+_LIBRARIES = frozenset(("builtins", "triton", "kengine_triton", "torch", "numpy"))
+"""Whose objects have no text of their own here: what they hold is not told to be the same in every process."""
 _seen: dict[str, set[str]] = {}
 
 
@@ -37,13 +45,61 @@ def summary() -> str:
     return json.dumps({name: sorted(values) for name, values in sorted(_seen.items()) if len(values) <= MANY})
 
 
+def note_code(name: str, fn: Any) -> None:
+    """Add which code a kernel or a helper has, so that two of one name are told apart."""
+    code = getattr(fn, "__code__", None)
+    if isinstance(code, CodeType):
+        note(f"{CODE}{name}", _digest(_code(code)))
+
+
 def _text(value: Any, depth: int = 0) -> str | None:
-    if type(value).__name__ == "constexpr":
+    kind = type(value)
+    if kind.__name__ == "constexpr":
         return _text(value.value, depth)
     if isinstance(value, (bool, int, float, str, type(None))):
-        return repr(value)[:LONG]
-    if isinstance(value, (tuple, list)) and depth < 3 and len(value) <= 16:
+        return _shorten(repr(value))
+    if depth > _DEPTH:
+        return None
+    if isinstance(value, (tuple, list)) and len(value) <= _MANY_PARTS:
         parts = [_text(item, depth + 1) for item in value]
-        return None if None in parts else f"({', '.join(map(str, parts))})"[:LONG]
+        return None if None in parts else _shorten(f"({', '.join(map(str, parts))})")
     name = getattr(getattr(value, "fn", None), "__name__", None)
-    return f"function {name}"[:LONG] if isinstance(name, str) else None
+    if isinstance(name, str):
+        return _shorten(f"function {name}")
+    if kind.__module__.split(".")[0] in _LIBRARIES or callable(value):
+        return None
+    fields = {str(k): _text(v, depth + 1) for k, v in _fields(value) if not str(k).startswith("__")}
+    return _shorten(f"{kind.__name__}({', '.join(f'{k}={v}' for k, v in sorted(fields.items()) if v is not None)})")
+
+
+def _fields(value: Any) -> list[tuple[str, Any]]:
+    """What an object holds, by its own dictionary or its slots; no code of its class is asked."""
+    try:
+        held = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        held = {}
+    found = list(held.items()) if isinstance(held, dict) else []
+    for each in type(value).__mro__:
+        slots = vars(each).get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else tuple(slots):
+            member = vars(each).get(name)
+            if isinstance(member, MemberDescriptorType):
+                try:
+                    found.append((name, member.__get__(value)))
+                except AttributeError:
+                    continue
+    return found[:_MANY_PARTS]
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= LONG else f"{text[: LONG - 17]} ... {_digest(text)}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:12]
+
+
+def _code(code: CodeType) -> str:
+    """What a function does: its instructions, names and constants, and the same of the functions in it."""
+    constants = [_code(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
+    return repr((code.co_code, code.co_names, code.co_varnames, constants))

@@ -30,6 +30,14 @@ KENGINE_DIALECT = Dialect(
     launched=frozenset({"triton.jit", "triton.runtime.jit.jit", "triton.experimental.gluon.jit"}),
     libraries=frozenset({"triton"}),
     settings=frozenset({"triton.knobs"}),
+    helpers=frozenset({"triton.cdiv", "triton.next_power_of_2", "triton.testing", "triton.Config"}),
+    shims=frozenset({"triton.language"}),
+    hooks=frozenset({
+        "triton.knobs.runtime.launch_enter_hook", "triton.knobs.runtime.launch_exit_hook",
+        "triton.compiler.CompiledKernel.launch_enter_hook", "triton.compiler.CompiledKernel.launch_exit_hook",
+    }),
+    clocks=frozenset({"triton.testing"}),
+    timers=frozenset({"triton.testing.do_bench"}),
     adding=frozenset({
         "dot_scaled", "associative_scan", "warpgroup_mma", "mma_v2", "tcgen05_mma", "tcgen05_mma_scaled", "mfma",
         "mfma_scaled", "wmma", "wmma_scaled",

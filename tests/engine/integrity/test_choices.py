@@ -41,6 +41,14 @@ def test_one_value_here_and_another_there_is_another_kernel(here, there, ok):
     assert (found.ok if found else None) is ok
     if ok is False:
         assert "in the emulator" in found.evidence and "toy:chip" in found.evidence
+        assert ("a clock" in found.evidence) is ("global" in found.evidence)
+
+
+def test_other_code_under_one_name_is_another_kernel():
+    same = {"kernel": ["add"], "code of add": ["12ab"]}
+    assert compare(same, same).ok
+    found = compare(same, {"kernel": ["add"], "code of add": ["34cd"]})
+    assert not found.ok and found.evidence.startswith("add has other code in the emulator than on toy:chip")
 
 
 def test_only_a_target_that_the_emulator_stands_for_counts():

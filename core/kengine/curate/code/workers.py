@@ -31,7 +31,7 @@ def sketch_all(batches: Iterator[Sequence[Files]], threshold: float | None, jobs
         for batch in _chain(first, second, batches):
             yield sketch(batch, threshold)
         return
-    from kengine.curate.reject import in_parallel
+    from kengine.curate.parallel import in_parallel
 
     idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
     workers = [Worker(threshold) for _ in range(jobs)]

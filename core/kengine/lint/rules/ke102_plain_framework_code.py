@@ -30,10 +30,10 @@ from kengine.lint.launch import builds_code, subscript_launches
 from kengine.lint.names import is_within
 from kengine.lint.rule import Context, Hit, Rule, hit
 from kengine.lint.source import SourceTree
+from kengine.plugins import dialect
 
 FRAMEWORKS = frozenset({"torch", "jax", "tensorflow", "functorch", "torchvision"})
 _NEUTRAL = FRAMEWORKS | {"numpy", "scipy", "einops", "__future__", "typing_extensions", "builtins"}
-_NO_KERNEL = ("triton.cdiv", "triton.next_power_of_2", "triton.testing", "triton.Config")
 _OTHER_FORMS = (
     "torch.utils.cpp_extension", "torch.ops", "torch.library", "torch.classes", "torch._custom_ops",
     "torch.cuda._compile_kernel", "torch.cuda.jiterator", "torch.mps", "torch.xpu", "ctypes",
@@ -47,6 +47,7 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
     if not owners or builds_code(source) or any(True for _ in subscript_launches(source)):
         return
     framework = ""
+    helpers = dialect.declared().helpers
     reached = source.reached
     for node in source.nodes:
         if (
@@ -61,7 +62,7 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
         if node not in reached:
             continue
         root = name.partition(".")[0]
-        neutral = root in _NEUTRAL or root in sys.stdlib_module_names or is_within(name, _NO_KERNEL)
+        neutral = root in _NEUTRAL or root in sys.stdlib_module_names or is_within(name, helpers)
         if not neutral or is_within(name, _OTHER_FORMS):
             return
         if root in FRAMEWORKS and not framework:

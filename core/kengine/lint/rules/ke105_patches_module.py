@@ -2,8 +2,8 @@
 
 What it does:
 Finds assignments, `setattr`, `vars(x)[...]`, `__dict__` and `sys.modules` writes whose target belongs to torch,
-numpy, triton, the standard library or kengine; also writes to another function's `__code__` or `__globals__`.
-Switches such as `torch.backends.*` are left to KE202, clocks to KE301.
+numpy, the library of a backend, the standard library or kengine; also writes to another function's `__code__` or
+`__globals__`. Switches such as `torch.backends.*` are left to KE202, clocks to KE301.
 
 Why is this bad:
 A kernel needs no other library than the one it was given. Replacing `torch.allclose`, `Tensor.__eq__` or a launcher
@@ -25,14 +25,16 @@ from kengine.lint.patches import find_patches
 from kengine.lint.rule import Context, Hit, Rule, Severity, hit
 from kengine.lint.rules.ke301_patches_clock import is_clock
 from kengine.lint.source import SourceTree
+from kengine.plugins import dialect
 
 
 def check(source: SourceTree, context: Context) -> Iterator[Hit]:
     """Report every patch that is not of a clock."""
+    shims = dialect.declared().shims
     for node, member in find_patches(source):
         if not is_clock(member):
             # shims for other versions of the language are seen in honest code
-            severity: Severity | None = "warn" if is_within(member, ("triton.language",)) else None
+            severity: Severity | None = "warn" if is_within(member, shims) else None
             yield hit(node, f"replaces {member}, which is not the candidate's own", severity)
 
 

@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from kengine.lint.names import is_within
 from kengine.lint.rule import Context, Hit, Rule, hit
 from kengine.lint.source import SourceTree
+from kengine.plugins import dialect
 
 _NAMES = (
     "torch.utils._python_dispatch",
@@ -48,18 +49,15 @@ _NAMES = (
     "torch.profiler",
     "torch.autograd.profiler",
     "torch.nn.modules.module.register_module_forward_hook",
-    "triton.knobs.runtime.launch_enter_hook",
-    "triton.knobs.runtime.launch_exit_hook",
-    "triton.compiler.CompiledKernel.launch_enter_hook",
-    "triton.compiler.CompiledKernel.launch_exit_hook",
 )
 _HARMLESS = ("torch.profiler.record_function", "torch.autograd.profiler.record_function")
 
 
 def check(source: SourceTree, context: Context) -> Iterator[Hit]:
     """Look for names."""
+    hooks = dialect.declared().hooks
     for node, name in source.references():
-        if is_within(name, _NAMES) and not is_within(name, _HARMLESS):
+        if (is_within(name, _NAMES) and not is_within(name, _HARMLESS)) or is_within(name, hooks):
             observed = is_within(name, ("torch.profiler", "torch.autograd.profiler"))
             yield hit(node, f"{name} takes over dispatch or what is seen of it", "warn" if observed else None)
 

@@ -22,15 +22,17 @@ from collections.abc import Iterator
 
 from kengine.lint.rule import Context, Hit, Rule, hit
 from kengine.lint.source import SourceTree
+from kengine.plugins import dialect
 
-_LOW = re.compile(r"(torch\.|numpy\.|triton\.language\.|jax\.numpy\.)?(float16|half|bfloat16|float8\w*)\Z")
+_LOW = re.compile(r"(float16|half|bfloat16|float8\w*)\Z")
+_MODULES = ("", "torch", "numpy", "jax.numpy")
 _MENTION = re.compile(r"\b(float16|bfloat16|half|float8\w*|fp16|bf16|fp8)\b")
 
 
 def check(source: SourceTree, context: Context) -> Iterator[Hit]:
     """Look at casts, unless the task itself speaks of low precision."""
     task = context.task
-    if _MENTION.search(task.source) or any(_LOW.match(case.dtype) for case in task.spec.cases):
+    if _MENTION.search(task.source) or any(_is_low(case.dtype) for case in task.spec.cases):
         return
     for call, _ in source.calls():
         method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
@@ -38,9 +40,16 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
             yield hit(call, f".{method}() lowers the precision of a task that is not in {method}")
         elif method in ("to", "type", "astype", "view"):
             for argument in (*call.args, *(k.value for k in call.keywords)):
-                low = next((n for n in source.resolve(argument) if _LOW.match(n)), "")
+                low = next((n for n in source.resolve(argument) if _is_low(n)), "")
                 if low and method != "view":
                     yield hit(call, f"casts to {low.rpartition('.')[2]} in a task that has no such type")
+
+
+def _is_low(name: str) -> bool:
+    """Whether a dotted name is a type of 16 bits or less: Python's libraries have them, and those of the backends."""
+    module, _, last = name.rpartition(".")
+    known = module in _MODULES or module.partition(".")[0] in dialect.declared().libraries
+    return known and _LOW.match(last) is not None
 
 
 RULE = Rule("KE201", "lowers-precision", "warn", check, __doc__)

@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from kengine.lint.names import is_within
 from kengine.lint.rule import Context, Hit, Rule, hit
 from kengine.lint.source import SourceTree
+from kengine.plugins import dialect
 
 _CALLS = frozenset({
     "torch.set_float32_matmul_precision", "torch.set_default_dtype", "torch.set_default_device",
@@ -34,7 +35,7 @@ _CALLS = frozenset({
     "os.unsetenv", "os.nice", "os.setpriority", "os.sched_setaffinity", "resource.setrlimit", "gc.disable",
     "torch.set_flush_denormal", "torch.set_warn_always", "torch.set_deterministic_debug_mode",
 })  # fmt: skip
-_SETTINGS = ("torch.backends", "torch._dynamo.config", "torch._inductor.config", "triton.knobs", "os.environ")
+_SETTINGS = ("torch.backends", "torch._dynamo.config", "torch._inductor.config", "os.environ")
 
 
 def check(source: SourceTree, context: Context) -> Iterator[Hit]:
@@ -44,10 +45,11 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
             grad = name == "torch.set_grad_enabled" and isinstance(source.parents.get(call), ast.withitem)
             if not grad:
                 yield hit(call, f"{name} changes a setting for everything that runs after it")
+    switches = dialect.declared().settings
     for node in source.live:
         if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, (ast.Store, ast.Del)):
             names = source.resolve(node) | source.resolve(node.value)
-            found = sorted(name for name in names if is_within(name, _SETTINGS))
+            found = sorted(name for name in names if is_within(name, _SETTINGS) or is_within(name, switches))
             if found:
                 yield hit(node, f"sets {found[-1]}, which everything that runs after it shares")
 

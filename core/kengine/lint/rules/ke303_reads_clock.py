@@ -22,19 +22,21 @@ from collections.abc import Iterator
 from kengine.lint.names import is_within
 from kengine.lint.rule import Context, Hit, Rule, hit
 from kengine.lint.source import SourceTree
+from kengine.plugins import dialect
 
 _NAMES = (
     "time.time", "time.time_ns", "time.perf_counter", "time.perf_counter_ns", "time.monotonic", "time.monotonic_ns",
     "time.process_time", "time.thread_time", "time.sleep", "time.clock_gettime", "datetime.datetime.now",
-    "datetime.datetime.utcnow", "datetime.date.today", "timeit", "triton.testing.do_bench", "torch.cuda.Event",
+    "datetime.datetime.utcnow", "datetime.date.today", "timeit", "torch.cuda.Event",
     "torch.utils.benchmark", "torch.cuda._sleep",
 )  # fmt: skip
 
 
 def check(source: SourceTree, context: Context) -> Iterator[Hit]:
     """Look for names."""
+    timers = dialect.declared().timers
     for node, name in source.references():
-        if node in source.reached and is_within(name, _NAMES):
+        if node in source.reached and (is_within(name, _NAMES) or is_within(name, timers)):
             yield hit(node, f"{name}: what a kernel does may not hang on a clock")
 
 

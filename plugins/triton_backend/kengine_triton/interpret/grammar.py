@@ -16,8 +16,9 @@ from typing import Any
 
 from kengine.runner import watch
 
-from kengine_triton.interpret import references
+from kengine_triton.interpret import operations, references
 from kengine_triton.interpret.classes import is_own, plain
+from kengine_triton.interpret.operations import BINARY
 from kengine_triton.names import content
 
 PREFIX = "_kengine_"
@@ -32,8 +33,8 @@ def call(name: str, *args: ast.expr) -> ast.Call:
     return made
 
 
-def is_helper(node: ast.Call) -> bool:
-    """Whether a call was put in here."""
+def is_helper(node: ast.AST) -> bool:
+    """Whether a call or an assignment was put in here."""
     return hasattr(node, "kengine_own")
 
 
@@ -115,14 +116,43 @@ class _Checker(ast.NodeTransformer):
                 if isinstance(part, ast.Starred):
                     return self._refuse(node, "starred assignment inside a kernel")
         self.generic_visit(node)
-        if isinstance(node.targets[0], ast.Name) and node.targets[0].id not in self._constants:
+        if not isinstance(node.targets[0], ast.Name):
+            node.value = _at(node.value, call("unpacked", node.value))
+        elif node.targets[0].id not in self._constants:
             node.value = _at(node.value, call("assigned", node.value))
         return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         if isinstance(node.target, ast.Attribute):
             return self._refuse(node, "assignment to an attribute inside a kernel")
-        return self.generic_visit(node)
+        self.generic_visit(node)
+        if not isinstance(node.target, ast.Name):
+            return node
+        before = ast.Name(id=node.target.id, ctx=ast.Load())
+        made = ast.Assign(targets=[node.target], value=self._binary(before, node.value, node.op))
+        made.kengine_own = True  # type: ignore[attr-defined]
+        return _at(node, made)
+
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        self.generic_visit(node)
+        return _at(node, self._binary(node.left, node.right, node.op))
+
+    def _binary(self, left: ast.expr, right: ast.expr, op: ast.AST) -> ast.expr:
+        return call("binary", left, right, ast.Constant(type(op).__name__))
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Not) or isinstance(node.operand, ast.Constant):
+            return node
+        return _at(node, call("unary", node.operand, ast.Constant(type(node.op).__name__)))
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        self.generic_visit(node)
+        if isinstance(node.ctx, ast.Load):
+            node.value = _at(node.value, call("subscript", node.value))
+            if isinstance(node.slice, (ast.Name, ast.Attribute, ast.Call)):
+                node.slice = _at(node.slice, call("index", node.slice))
+        return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
         if isinstance(node.target, ast.Attribute):
@@ -164,6 +194,11 @@ class _Checker(ast.NodeTransformer):
         if len(node.ops) == 1 and isinstance(node.ops[0], (ast.Eq, ast.NotEq)):
             equal = ast.Constant(isinstance(node.ops[0], ast.Eq))
             return _at(node, call("compare", node.left, node.comparators[0], equal))
+        if len(node.ops) == 1 and type(node.ops[0]).__name__ in BINARY:
+            return _at(node, self._binary(node.left, node.comparators[0], node.ops[0]))
+        if len(node.ops) > 1:
+            node.left = _at(node.left, call("alone", node.left))
+            node.comparators = [_at(each, call("alone", each)) for each in node.comparators]
         return node
 
     def visit_ListComp(self, node: ast.ListComp) -> Any:
@@ -178,7 +213,13 @@ class _Checker(ast.NodeTransformer):
         if isinstance(node.func, ast.Attribute) and node.func.attr == "static_assert":
             node.args[:1] = [self.visit(arg) for arg in node.args[:1]]  # a message is of interest only if it fails
             return node
-        return self.generic_visit(node)
+        if any(keyword.arg is None for keyword in node.keywords):
+            return self._refuse(node, "call with ** inside a kernel")
+        self.generic_visit(node)
+        for arg in node.args:
+            if isinstance(arg, ast.Starred):
+                arg.value = _at(arg.value, call("unpacked", arg.value))
+        return node
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> Any:
         node.value = _at(node.value, call("text", self.visit(node.value)))
@@ -221,7 +262,7 @@ def known(test: Any, what: str) -> Any:
 
 def items(value: Iterable[Any]) -> Iterable[Any]:
     """What a comprehension may go over."""
-    value = plain(value)
+    value = operations.unpacked(plain(value))
     if isinstance(value, (tuple, list)) or type(value).__name__ == "tuple":
         return value
     raise references.refuse(f"comprehension over '{type(value).__name__}' inside a kernel")

@@ -7,6 +7,8 @@ memory by address, or compute with an object that has operators of its own. A co
 from __future__ import annotations
 
 import builtins
+import functools
+import operator
 import os
 from collections.abc import Mapping
 from functools import lru_cache
@@ -16,7 +18,16 @@ from typing import Any
 from kengine.runner import watch
 
 from kengine_triton import choices
-from kengine_triton.interpret.classes import computes, has_operators, is_own, is_triton_class, plain
+from kengine_triton.interpret.classes import (
+    computes,
+    is_array,
+    is_known,
+    is_own,
+    is_triton_class,
+    plain,
+    remember,
+    simple,
+)
 from kengine_triton.names import content, find_globals
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), slice, range)
@@ -47,12 +58,14 @@ def install() -> None:
     """Look at what a kernel and its helpers refer to, each time that one of them starts."""
     from triton.runtime.interpreter import GridExecutor, InterpretedFunction
 
+    remember()
     inner = InterpretedFunction.rewrite
 
     def rewrite(self: Any) -> Any:
         if type(self) is not InterpretedFunction or "rewrite" in vars(self):
             raise refuse(f"'{name_of(self)}' is no function of triton.jit")
         fn = inner(self)
+        choices.note_code(name_of(self.fn), self.fn)
         for name, value in find_globals(self.fn):
             look_at(value, name)
             choices.note_global(name, value)
@@ -65,7 +78,7 @@ def install() -> None:
         global one_given
         one_given = any(type(value) is int and value == 1 for value in (*args, *kwargs.values()))
         for name, value in [*zip(self.arg_names, args), *kwargs.items()]:
-            if computes(type(value)) and not hasattr(value, "data_ptr"):
+            if is_array(type(value)) and not hasattr(value, "data_ptr"):
                 raise refuse(f"argument '{name}' is an object of class '{type(value).__name__}', with operators")
         return start(self, *args, **kwargs)
 
@@ -133,24 +146,56 @@ def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     """A call inside a kernel. Raises HostCode where the compiler would not take it."""
     function = plain(function)
     if _is_host(function):
-        return _at_compile_time(function, args, kwargs)
+        return at_compile_time(function, args, kwargs)
     for value in (*args, *kwargs.values()):
         inner = plain(value)
         if callable(inner) and not isinstance(inner, type) and not is_own(inner):
             _take(inner)
     function = _take(function)
+    if function is getattr and len(args) > 1 and is_hidden(str(plain(args[1]))):
+        raise refuse(f"attribute '{plain(args[1])}' inside a kernel")
     if type(function) in (type, BuiltinFunctionType) and function in _builtins():
         args = tuple(plain(value) for value in args)
         if any(is_own(value) for value in args):
-            with watch.resume():
-                return function(*args, **kwargs)
-    if function is getattr and len(args) > 1 and is_hidden(str(args[1])):
-        raise refuse(f"attribute '{args[1]}' inside a kernel")
+            return _with_objects(function, args, kwargs)
     if is_triton_class(type(function)) and getattr(getattr(function, "rewriter", None), "kwargs", {}).get("noinline"):
         _refuse_blocks(function, (*args, *kwargs.values()))
     if type(function).__name__ == "ConstexprFunction":
-        return _at_compile_time(function, args, kwargs)
+        return at_compile_time(function, args, kwargs)
+    if type(function).__name__ != "InterpretedFunction" and any(
+        computes(type(plain(value))) for value in (*args, *kwargs.values())
+    ):
+        return _with_objects(function, args, kwargs)
     return function(*args, **kwargs)
+
+
+def _with_objects(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """A function of the language that is given objects of the candidate's own, which it may use as numbers."""
+    values = [*args, *kwargs.values(), getattr(function, "__self__", None)]
+    if not any(is_value(value) for value in values):
+        with watch.resume():
+            return function(*args, **kwargs)
+    args, kwargs = tuple(simple(plain(v)) for v in args), {name: simple(plain(v)) for name, v in kwargs.items()}
+    for value in (*args, *kwargs.values()):
+        if computes(type(value)) and function not in (getattr, hasattr):
+            raise refuse(
+                f"'{name_of(function)}' of an object of class '{type(value).__name__}' and values of the kernel"
+            )
+    return function(*args, **kwargs)
+
+
+def is_value(value: Any) -> bool:
+    """Whether a value is one of the kernel's: a block, a number that is known at run time, or a group of them."""
+    import triton.language as tl
+
+    value = plain(value)
+    if isinstance(value, tl.tensor) or type(value).__name__ in ("tensor_descriptor", "tensor_descriptor_base"):
+        return True
+    if type(value).__name__ == "tuple" and is_triton_class(type(value)):
+        value = value.values
+    if isinstance(value, tuple):
+        return any(is_value(each) for each in tuple.__iter__(value))
+    return type(value) is list and any(is_value(each) for each in value)
 
 
 def is_hidden(name: str) -> bool:
@@ -170,7 +215,7 @@ def attribute(value: Any, name: str, direct: bool = False) -> Any:
         kind = type(value)
     elif direct and name == "value" and not is_triton_class(kind):
         return value
-    if kind in _PLAIN or kind is ModuleType or is_triton_class(kind) or not _is_computed(kind, name):
+    if kind in _PLAIN or kind is ModuleType or is_triton_class(kind) or not _is_computed(value, name):
         return getattr(value, name)
     with watch.resume():  # as the compiler does: a constant, computed by host code
         found = getattr(value, name)
@@ -178,13 +223,24 @@ def attribute(value: Any, name: str, direct: bool = False) -> Any:
     return found
 
 
-def _is_computed(kind: type, name: str) -> bool:
+def _is_computed(value: Any, name: str) -> bool:
+    """Whether an attribute comes of code: a property, a descriptor, or what its class has for names that it lacks."""
+    if isinstance(value, type):
+        return is_own(value) or any(_is_descriptor(vars(each).get(name)) for each in value.__mro__)
+    kind = type(value)
     found = next((vars(each)[name] for each in kind.__mro__ if name in vars(each)), None)
+    others = [vars(each) for each in kind.__mro__ if each is not object]
+    if any("__getattribute__" in each and not is_triton_class(kind) for each in others) and is_own(value):
+        return True
+    return _is_descriptor(found) or (found is None and is_own(value) and any("__getattr__" in each for each in others))
+
+
+def _is_descriptor(found: Any) -> bool:
     return found is not None and hasattr(type(found), "__get__") and not isinstance(found, FunctionType)
 
 
 def look_at(value: Any, name: str, depth: int = 0) -> None:
-    """Raise HostCode for a value with whose operators a kernel would run Python: an object of a class of its own."""
+    """Raise HostCode for data of the host, which a kernel would compute with: arrays, also among others."""
     kind = type(value)
     if kind in _PLAIN or kind is ModuleType or depth > _DEPTH:
         return
@@ -195,23 +251,38 @@ def look_at(value: Any, name: str, depth: int = 0) -> None:
                 look_at(item, name, depth + 1)
         return
     if kind.__name__ == "constexpr" and is_triton_class(kind):
-        if not is_own(value.value) or computes(type(value.value)):
-            look_at(value.value, name, depth + 1)
+        look_at(value.value, name, depth + 1)
         return
-    if callable(value):
-        return  # looked at where it is called
-    if not is_triton_class(kind) and has_operators(kind):
+    if not is_triton_class(kind) and is_array(kind):
         raise refuse(f"'{name}' is an object of class '{kind.__name__}', with operators of the host")
 
 
 def _is_host(function: Any) -> bool:
-    """Whether it is a function or a method of the candidate's own: the compiler calls one itself, for a constant.
+    """Whether it is a function, a method or an object of the candidate's own: the compiler calls it for a constant.
 
     One that is a global, or in a module, does not come here.
     """
-    if type(function) is MethodType:
-        return is_own(function.__self__) and type(function.__func__) is FunctionType
-    return type(function) is FunctionType and not _is_triton_code(function)
+    kind = type(function)
+    if kind is MethodType:
+        owner = function.__self__
+        kind = owner if isinstance(owner, type) else type(owner)
+        return type(function.__func__) is FunctionType and not is_known(kind)
+    if kind is functools.partial:
+        return _is_host(function.func) or _is_function_of_operators(function.func)
+    if kind is FunctionType:
+        return not _is_triton_code(function)
+    if isinstance(function, type):
+        special = is_known(function) or is_array(function) or hasattr(function, "_fields")
+        return not (special or getattr(function, "__triton_aggregate__", False))
+    return (callable(function) and is_own(function)) or _is_function_of_operators(function)
+
+
+def _is_function_of_operators(function: Any) -> bool:
+    return (
+        type(function) is BuiltinFunctionType
+        and function.__module__ == "_operator"
+        and (getattr(operator, function.__name__, None) is function)
+    )
 
 
 def _refuse_blocks(function: Any, values: tuple[Any, ...]) -> None:
@@ -251,7 +322,7 @@ def _take_class(kind: type) -> Any:
         return kind
     if kind.__name__ in ("finfo", "iinfo") and kind.__module__.split(".")[0] in ("torch", "numpy"):
         return kind
-    if issubclass(kind, tuple) and hasattr(kind, "_fields") and not has_operators(kind):
+    if issubclass(kind, tuple) and hasattr(kind, "_fields") and not computes(kind):
         return kind
     if getattr(kind, "__triton_aggregate__", False):
         from kengine_triton.interpret import unsupported
@@ -296,50 +367,28 @@ def _folders() -> tuple[str, ...]:
     return (os.path.join(of_triton, "language") + os.sep, os.path.abspath(str(interpreter.__file__)), mends)
 
 
-def compare(left: Any, right: Any, equal: bool) -> Any:
-    """`==` or `!=` inside a kernel; of the candidate's own objects it is computed as host code."""
-    a, b = plain(left), plain(right)
-    if not is_own(a) and not is_own(b):
-        return left == right if equal else left != right
-    if any(type(v).__name__ == "tensor" for v in (a, b)):
-        raise refuse(f"comparison of '{type(a).__name__}' and '{type(b).__name__}' inside a kernel")
-    with watch.resume():
-        return bool(a == b) if equal else bool(a != b)
-
-
-def truth(value: Any) -> Any:
-    """A value for `if`, `and`, `or` and `not`: objects of the candidate's own as what they are taken for."""
-    inner = plain(value)
-    if not is_own(inner):
-        return value
-    with watch.resume():
-        return bool(inner)
-
-
-def _at_compile_time(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+def at_compile_time(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """A function of constants, computed once for the same ones as a compiler does, and followed as host code."""
-    import triton.language as tl
-
     given = [plain(v) for v in (*args, *kwargs.values())]
     if type(function) in (MethodType, FunctionType):  # told of plain values, as the compiler does
         args, kwargs = tuple(given[: len(args)]), dict(zip(kwargs, given[len(args) :]))
-    if any(isinstance(v, tl.tensor) for v in given):
+    if any(is_value(v) for v in given):
         if type(function) is FunctionType:
             raise refuse(f"call of '{name_of(function)}' inside a kernel")
         raise refuse(f"'{name_of(function)}' takes constants and was called with values of the kernel")
-    try:
-        key = (
+    with watch.resume():  # equality and hashes of the candidate's own objects as well
+        key: Any = (
             function if type(function) is MethodType else id(function),
             tuple((type(v), v) for v in given),
             tuple(kwargs),
         )
-        if key not in _constants:
-            with watch.resume():
-                _constants[key] = (function, function(*args, **kwargs))
-        return _constants[key][1]
-    except TypeError:  # a list or the like, which is no key
-        with watch.resume():
+        try:
+            known = _constants.get(key)
+        except TypeError:  # a list or the like, which is no key
             return function(*args, **kwargs)
+        if known is None:
+            known = _constants[key] = (function, function(*args, **kwargs))
+        return known[1]
 
 
 def name_of(value: Any) -> str:

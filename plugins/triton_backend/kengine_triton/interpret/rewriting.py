@@ -12,7 +12,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from kengine_triton.interpret import grammar, references
+from kengine_triton.interpret import grammar, operations, references
 from kengine_triton.interpret.classes import is_own, plain
 from kengine_triton.interpret.handles import replace
 from kengine_triton.interpret.scalar import Whole, constant
@@ -107,6 +107,8 @@ def _transformer(parent: Any) -> Any:
             if len(node.targets) > 1:
                 raise self.refuse(node, "simultaneous multiple assignment is not supported")
             self.generic_visit(node)
+            if grammar.is_helper(node):  # `x += 1`, which makes no constant of a number
+                return node
             node.value = _call("constant", node.value)
             return node
 
@@ -191,7 +193,9 @@ def _helpers() -> dict[str, Callable[..., Any]]:
     own: dict[str, Callable[..., Any]] = {
         "constant": constant, "and": _both, "or": _either, "not": _negate, "assert": _check, "loop": _loop,
         "condition": _condition, "call": references.call, "reject": references.reject,
-        "refuse_global": references.refuse_global, "attribute": references.attribute, "compare": references.compare,
+        "refuse_global": references.refuse_global, "attribute": references.attribute, "compare": operations.compare,
+        "binary": operations.binary, "unary": operations.unary, "alone": operations.alone, "index": operations.index,
+        "subscript": operations.subscript, "unpacked": operations.unpacked,
         "assigned": grammar.assigned, "known": grammar.known, "items": grammar.items, "text": grammar.text,
     }  # fmt: skip
     helpers = {_PREFIX + name: function for name, function in own.items()}
@@ -240,11 +244,11 @@ def _either(*thunks: Callable[[], Any]) -> Any:
 def _logical(method: str, thunks: tuple[Callable[[], Any], ...], stop: Callable[[Any], bool]) -> Any:
     from kengine_triton.interpret.scalar import to_tensor
 
-    result = references.truth(thunks[0]())
+    result = operations.truth(thunks[0]())
     for thunk in thunks[1:]:
         if not _is_tensor(result) and stop(result):
             return result
-        other = references.truth(thunk())
+        other = operations.truth(thunk())
         if _is_tensor(result):
             result = getattr(result, method)(other)
         elif _is_tensor(other):
@@ -255,10 +259,10 @@ def _logical(method: str, thunks: tuple[Callable[[], Any], ...], stop: Callable[
 
 
 def _negate(value: Any) -> Any:
-    return value.__not__() if _is_tensor(value) else not references.truth(value)
+    return value.__not__() if _is_tensor(value) else not operations.truth(value)
 
 
 def _check(condition: Any, message: Any = "") -> None:
     from kengine_triton.interpret.assertion import check
 
-    check(condition, message)
+    check(operations.truth(condition), message)
