@@ -37,12 +37,23 @@ def test_standbys_are_ready_and_are_what_candidates_get(crew, backend):
     assert [name for name in crew.processes() if "judge" in name] == []  # which one it is depends on the task
 
 
-def test_the_zygote_of_a_devices_judges_starts_beside(crew, backend):
+def test_the_judges_of_a_device_start_beside_and_open_it(crew, backend, monkeypatch):
+    from kengine.engine.judge import Judge
+
+    inner, reserved = Judge.reserve, []
+
+    def reserve(judge, device):
+        reserved.append((judge, device))
+        inner(judge, device)  # there is none here: a judge that cannot open it is asked again by a task
+
+    monkeypatch.setattr(Judge, "reserve", reserve)
     (info,) = backend.targets()
     crew.warm(replace(info, device="cuda"), backend)
     found = {name: pid for name, pid in crew.processes().items() if "judge" in name}
-    assert list(found) == ["zygote judge"] and found["zygote judge"]
+    assert list(found) == ["zygote judge", "judge 0"] and all(found.values())
     assert len(standbys(crew)) == 2
+    judge = crew.judge(replace(info, device="cuda"), make_task("any"), backend)
+    assert reserved == [(judge, "cuda")]
 
 
 def test_a_standby_that_does_not_get_ready_is_left_out(crew, backend, monkeypatch):

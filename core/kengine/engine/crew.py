@@ -68,18 +68,20 @@ class Crew:
         """A long-lived judge of a device, for tasks that are trusted; where many are judged side by side there are
         several, each with the tasks that fall to it."""
         recipe = _judge_recipe(info, task.source, backend)
+        return self._judges_of(recipe).choose(task.digest)
+
+    def _judges_of(self, recipe: Recipe) -> Assignment[Judge]:
         with self._lock:
             judges = self._judges.get(recipe.key)
             if judges is None:
-                zygote = self._zygote(recipe)
-                timeout_s, count = _open_timeout(self._plan, task), 1 + self._standbys // _SERVED
+                zygote, count = self._zygote(recipe), 1 + self._standbys // _SERVED
                 judges = self._judges[recipe.key] = Assignment(
-                    [
-                        Judge(lambda: self._fork(zygote, "judge", None), timeout_s, self._device, beside=count)
-                        for _ in range(count)
-                    ]
+                    [self._make_judge(zygote, None, count) for _ in range(count)]
                 )
-        return judges.choose(task.digest)
+        return judges
+
+    def _make_judge(self, zygote: Zygote, limits: dict[str, Any] | None, beside: int) -> Judge:
+        return Judge(lambda: self._fork(zygote, "judge", limits), self._plan.task_timeout_s, self._device, beside)
 
     @contextmanager
     def own_judge(self, info: TargetInfo, task: Task, backend: Backend) -> Iterator[Judge]:
@@ -87,8 +89,7 @@ class Crew:
         recipe = _judge_recipe(info, task.source, backend)
         with self._lock:
             zygote = self._zygote(recipe)
-        limits = _limits(self._plan.limits, info)
-        judge = Judge(lambda: self._fork(zygote, "judge", limits), _open_timeout(self._plan, task), self._device)
+        judge = self._make_judge(zygote, _limits(self._plan.limits, info), 1)
         try:
             yield judge
         finally:
@@ -100,13 +101,13 @@ class Crew:
         need not wait; on a device each of them opens a context first. One that does not get ready is left to `runner`,
         which says so.
 
-        The zygote of the judges of a device starts beside it: which one that is does not depend on the task there.
+        The judges of a device start beside it, and open it: which ones these are does not depend on the task there.
         """
         recipe = _runner_recipe(info, backend.module)
         with self._lock:
             zygote = self._zygote(recipe)
-            others = [self._zygote(_judge_recipe(info, "", backend))] if info.device != "cpu" else []
-        beside = [threading.Thread(target=_start, args=(other,), daemon=True) for other in others]
+        judges = self._judges_of(_judge_recipe(info, "", backend)).judges if info.device != "cpu" else ()
+        beside = [threading.Thread(target=_open, args=(judge, info.device), daemon=True) for judge in judges]
         for thread in beside:
             thread.start()
         zygote.start()
@@ -225,9 +226,9 @@ def _runner_recipe(info: TargetInfo, module: str) -> Recipe:
     return Recipe("runner", str(info.target), module, info.preload, info.environ)
 
 
-def _start(zygote: Zygote) -> None:
-    with suppress(KengineError):  # whoever needs it starts it again, and is told why it does not
-        zygote.start()
+def _open(judge: Judge, device: str) -> None:
+    with suppress(KengineError, TimeoutError):  # whoever needs it starts it again, and is told why it does not
+        judge.reserve(device)
 
 
 def _judge_recipe(info: TargetInfo, source: str, backend: Backend) -> Recipe:
@@ -241,7 +242,3 @@ def _judge_recipe(info: TargetInfo, source: str, backend: Backend) -> Recipe:
 
 def _limits(limits: Limits, info: TargetInfo) -> dict[str, Any]:
     return {**asdict(limits), "device": info.device}
-
-
-def _open_timeout(plan: Plan, task: Task) -> float:
-    return task.spec.timeout_s or plan.task_timeout_s

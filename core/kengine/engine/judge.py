@@ -32,9 +32,12 @@ _ON_DEVICE = frozenset({"open", "screen", "lend", "compare", "near", "profile", 
 
 
 class OpenTask:
-    """What a judge says of a task that it has opened: cases and their views, and which were left out."""
+    """What a judge says of a task that it has opened: cases and their views, and which were left out.
 
-    def __init__(self, answer: dict[str, Any], generation: int) -> None:
+    timeout_s: how long any request about it may take.
+    """
+
+    def __init__(self, answer: dict[str, Any], generation: int, timeout_s: float) -> None:
         self.generation = generation
         self.id = str(answer["task_id"])
         self.cases = tuple(codec.from_json(c, Case) for c in answer["cases"])
@@ -43,24 +46,25 @@ class OpenTask:
         self.skipped = {str(k): str(v) for k, v in answer.get("skipped", {}).items()}
         self.module = bool(answer.get("module"))
         self.elapsed_ns = int(answer.get("elapsed_ns", 0))
+        self.timeout_s = timeout_s
 
 
 class Judge:
     """A connection to one judge process, started by `fork` and started again when it is lost.
 
-    device: what its work shares with that of runners; a timing holds it alone. beside: how many judges share the
-    device's memory. waiting: requests that are under way or stand
-    before it, those aside that wait for the device.
+    timeout_s: how long a request may take when its task does not say so. device: what its work shares with that of
+    runners; a timing holds it alone. beside: how many judges share the device's memory. waiting: requests that are
+    under way or stand before it, those aside that wait for the device.
     """
 
     def __init__(
-        self, fork: Callable[[], Runner], open_timeout_s: float, device: Device | None = None, beside: int = 1
+        self, fork: Callable[[], Runner], timeout_s: float, device: Device | None = None, beside: int = 1
     ) -> None:
         self.waiting = 0
         self._device = device or Device()
         self._beside = beside
         self._fork = fork
-        self._open_timeout_s = open_timeout_s
+        self._timeout_s = timeout_s
         self._lock = threading.Lock()
         self._counting = threading.Lock()
         self._process: Runner | None = None
@@ -91,14 +95,19 @@ class Judge:
             "chip_error": chip_error,
             "beside": self._beside,
         }
+        timeout_s = task.spec.timeout_s or self._timeout_s
         try:
-            answer, _ = self.call("open", body, timeout_s=self._open_timeout_s)
+            answer, _ = self.call("open", body, timeout_s)
         except TimeoutError:
             raise TaskError(
-                f"task {task.name}: its reference and inputs were not done within {self._open_timeout_s:g} s; "
+                f"task {task.name}: its reference and inputs were not done within {timeout_s:g} s; "
                 "make the cases smaller or raise timeout_s in its block"
             ) from None
-        return OpenTask(answer, self._generation)
+        return OpenTask(answer, self._generation, timeout_s)
+
+    def reserve(self, device: str) -> None:
+        """Start the process, and have it open a device before there is a task. Raises as `call` does."""
+        self.call("reserve", {"device": device}, self._timeout_s)
 
     def lend(
         self,
@@ -119,7 +128,7 @@ class Judge:
         phases = [phase] * len(cases) if isinstance(phase, str) else list(phase)
         body = {"task_id": task.id, "cases": list(cases), "phases": phases, "holder": holder, "elsewhere": elsewhere}
         body |= {"room": list(room)}
-        answer, fds = self.call("lend", body, self._open_timeout_s, generation=task.generation)
+        answer, fds = self.call("lend", body, task.timeout_s, generation=task.generation)
         return list(answer["bundles"]), fds
 
     def compare(
@@ -134,7 +143,7 @@ class Judge:
         """
         body = {"task_id": task.id, "case": case, "phase": phase, "holder": holder, "outputs": outputs}
         body |= {"brief": brief, "digest": digest}
-        answer, _ = self.call("compare", body, self._open_timeout_s, generation=task.generation)
+        answer, _ = self.call("compare", body, task.timeout_s, generation=task.generation)
         if (fault := answer.get("fault")) is not None:
             raise CandidateFault(fault["status"], fault["message"])
         return codec.from_json(answer["comparison"], Comparison), str(answer.get("digest", ""))
@@ -164,13 +173,13 @@ class Judge:
     def profile(self, task: OpenTask, case: int) -> Facts:
         """The operators that the reference uses on a case."""
         body = {"task_id": task.id, "case": case}
-        answer, _ = self.call("profile", body, self._open_timeout_s, generation=task.generation)
+        answer, _ = self.call("profile", body, task.timeout_s, generation=task.generation)
         return codec.from_json(answer["facts"], Facts)
 
     def near(self, task: OpenTask, case: int, phase: str) -> str:
         """The phase whose inputs are nearly those of `phase` and whose answer is another; "" when there is none."""
         body = {"task_id": task.id, "case": case, "phase": phase}
-        answer, _ = self.call("near", body, self._open_timeout_s, generation=task.generation)
+        answer, _ = self.call("near", body, task.timeout_s, generation=task.generation)
         return str(answer["phase"])
 
     def release(self, holder: str) -> None:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from kengine import codec, wire
 from kengine.errors import InfraError, KengineError, TargetUnavailable, TaskError, UsageError
-from kengine.judge import arena, compare, comparers, lending, near, profiles, screening, transforms
+from kengine.judge import arena, compare, comparers, lending, near, profiles, reserve, screening, transforms
 from kengine.judge.cache import ByteCache
 from kengine.judge.clock import Instruments
 from kengine.judge.lending import Holder, Key
@@ -59,6 +59,7 @@ class Judge:
             "release": self.release,
             "close": self.close,
             "ping": self.ping,
+            "reserve": self.reserve,
         }
 
     def answer(self, message: dict[str, Any], fds: list[int]) -> tuple[dict[str, Any], tuple[int, ...]]:
@@ -83,6 +84,11 @@ class Judge:
             return _refusal("infra", f"the judge failed during {message.get('op')!r}: {_trace(error)}"), ()
         return {"ok": True, **body}, out
 
+    def reserve(self, message: dict[str, Any], fds: list[int]) -> tuple[dict[str, Any], tuple[int, ...]]:
+        """Open a device before there is a task, and take memory of it."""
+        arena.require_device(device := _field(message, "device", str))
+        return {"nbytes": reserve.reserve(device)}, ()
+
     def open(self, message: dict[str, Any], fds: list[int]) -> tuple[dict[str, Any], tuple[int, ...]]:
         """Load, expand and screen a task; the same request again is answered from what is kept."""
         task = codec.from_json(_field(message, "task", dict), Task)
@@ -103,6 +109,8 @@ class Judge:
         session = self.sessions.get(key)
         if session is None:
             arena.require_device(device)
+            if not task.self_referenced:
+                reserve.reserve(device)
             share = OWN_SHARE if task.self_referenced else CACHE_SHARE * beside
             self.caches[device].limit = arena.memory_bytes(device) // share or CACHE_BYTES[device] // beside
             session = Session(task, salt, device, key, self.caches[device], float(chip_error))
