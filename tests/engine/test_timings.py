@@ -16,6 +16,9 @@ LOST = TimeRecord(device={"device": "a GPU", "unmeasured": "no recorder"})
 TIMED = TimeRecord(speedup=1.5, label="faster", device={"device": "a GPU"})
 
 
+MORE = "more"
+
+
 class Job:
     def __init__(self, **plan):
         self.plan = Plan(time=True, **plan)
@@ -38,7 +41,8 @@ class Judge:
         self.answers = list(answers)
         self.plans, self.prepared = [], []
 
-    def prepare(self, task, cases, plan, timeout_s):
+    def prepare(self, task, cases, plan, timeout_s, holder):
+        assert holder == "r1"
         assert not self.device._alone, "inputs are drawn before the device is held"
         self.prepared.append(plan)
 
@@ -49,12 +53,14 @@ class Judge:
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
             raise answer
+        if answer is MORE:
+            return None
         return answer if isinstance(answer, tuple) else (answer, None)
 
 
 def execution(*answers):
     device = Device()
-    runner = SimpleNamespace(device=device, kill=lambda: killed.append(True))
+    runner = SimpleNamespace(device=device, holder="r1", kill=lambda: killed.append(True))
     killed: list[bool] = []
     made = SimpleNamespace(runner=runner, device=device, judge=Judge(*answers), task=SimpleNamespace(cases=[1]))
     made.killed, made.judge.device = killed, device
@@ -124,3 +130,10 @@ def test_a_reference_that_is_too_slow_for_timing_is_the_tasks_fault(monkeypatch)
     made = judge.Judge(lambda: None, 1.0)
     with pytest.raises(TaskError, match="were not drawn within 5 s"):
         made.prepare(SimpleNamespace(id="t", generation=1), [0], {}, 5.0)
+
+
+def test_the_device_is_given_back_while_more_is_drawn():
+    job, made = Job(), execution(MORE, MORE, TIMED)
+    assert timings.measure(job, made) is False
+    assert job.records == [TIMED] and job.stages == ["wait", "time"] * 3 and not made.device._alone
+    assert len(made.judge.prepared) == len(made.judge.plans) == 3

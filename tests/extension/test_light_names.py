@@ -9,12 +9,15 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from kengine.errors import CandidateFault  # noqa: E402
+from kengine.extension.toolkit import definitions  # noqa: E402
+
 DEVICE = r"""
 #include <torch/extension.h>
 #include <ATen/Dispatch_v2.h>
 #include <ATen/Parallel.h>
 #include <ATen/WrapDimUtils.h>
-#include <ATen/native/cuda/block_reduce.h>
+#include <ATen/native/cuda/block_reduce.cuh>
 #include <c10/cuda/CUDAMathCompat.h>
 
 template <typename T>
@@ -160,3 +163,63 @@ def test_a_scalar_crosses_the_dispatcher_and_no_binding_as_with_torch(load: Any)
     assert made.seven() == 7
     assert torch.ops.light_scalars.shifted(torch.zeros(2), 3).tolist() == [3.0, 3.0]
     assert torch.ops.light_scalars.shifted(torch.zeros(2)).tolist() == [1.0, 1.0]
+
+
+SMALL = r"""
+#include <torch/extension.h>
+#include <ATen/AccumulateType.h>
+#include <ATen/OpMathType.h>
+#include <ATen/ceil_div.h>
+#include <ATen/cuda/CUDAApplyUtils.cuh>
+static_assert(std::is_same_v<at::acc_type<c10::Half, true>, float> && std::is_same_v<at::acc_type<float, false>, double>);
+static_assert(std::is_same_v<at::opmath_type<at::BFloat16>, float>);
+static_assert(torch::kFloat32 == at::kFloat && torch::kInt64 == at::kLong && torch::kF16 == c10::kHalf);
+int64_t blocks(int64_t n) {
+  return at::ceil_div(n, int64_t(256)) + 10 * at::round_up(int(n), 16) + 1000000 * at::cuda::ATenCeilDiv(n, n - 1);
+}
+torch::Tensor zeros(torch::Tensor x) {
+  torch::ScalarType own = x.type().scalarType();
+  TORCH_CHECK(own == torch::kFloat32 && x.type().is_cuda(), "a float on the device");
+  return torch::zeros({2}, x.type()) + std::get<1>(torch::var_mean(x, /*unbiased=*/false));
+}
+"""
+
+
+def test_small_headers_of_torch_have_what_the_large_one_has_not(load: Any) -> None:
+    m = load(SMALL, "int64_t blocks(int64_t n)", "torch::Tensor zeros(torch::Tensor x)")
+    assert m.blocks(1000) == 4 + 10 * 1008 + 1000000 * 2
+    assert m.zeros(torch.full((3,), 5.0)).tolist() == [5.0, 5.0]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "int n = at::ceil_div(5, 2);",
+        "using T = at::acc_type<float, true>;",
+        "using T = at::opmath_type<at::Half>;",
+        "auto n = at::cuda::ATenCeilDiv(5, 2);",
+        "auto t = at::kFloat32;",
+        "auto t = torch::kBF16;",
+        "auto y = x.T();",
+        "auto y = x.view_as_real();",
+        "auto [a, b] = x.var_mean();",
+        "at::ScalarType t = x.type();",
+        'AT_DISPATCH_ALL_TYPES_AND_HALF(x.scalar_type(), "f", [&] { (void)sizeof(scalar_t); });',
+        pytest.param(
+            'AT_DISPATCH_FLOATING_TYPES(x.type(), "f", [&] { (void)sizeof(scalar_t); });',
+            marks=pytest.mark.skipif(not definitions(), reason="torch of this version dispatches on x.type()"),
+        ),
+    ],
+)
+def test_what_torch_refuses_is_refused(statement: str, load: Any) -> None:
+    source = f"#include <torch/extension.h>\nint64_t run(torch::Tensor x) {{\n  {statement}\n  return 0;\n}}\n"
+    with pytest.raises(CandidateFault) as caught:
+        load(source, "int64_t run(torch::Tensor x)")
+    assert caught.value.line == 3
+
+
+def test_numbers_of_two_types_have_no_quotient(load: Any) -> None:
+    source = "#include <ATen/ceil_div.h>\nint64_t run(int64_t n) {\n  return at::ceil_div(n, 256);\n}\n"
+    with pytest.raises(CandidateFault, match=r"^cuda_sources:3: no matching function") as caught:
+        load(source, "int64_t run(int64_t n)")
+    assert caught.value.status == "compile_failed"

@@ -383,3 +383,15 @@ def test_candidate_line_maps_a_source_into_its_file() -> None:
     text = 'import torch\nsource = """\nint x;\nint y;\n"""\n'
     assert candidate_line(text, "\nint x;\nint y;\n", 3) == 4
     assert candidate_line(text, "int z;", 1) == 0
+
+
+@pytest.mark.parametrize("name", ["launches", "take_fault", "path", "describe"])
+def test_a_module_binds_no_name_of_the_extensions_own(name: str, load: Load) -> None:
+    source = f"#include <torch/extension.h>\nint64_t {name}() {{ return 7; }}\n"
+    with pytest.raises(CandidateFault, match=f"binds the name '{name}', which is taken here: rename it") as caught:
+        load(source, f"int64_t {name}()")
+    assert caught.value.status == "unsupported"
+    assert load(source.replace(name, f"{name}_"), f"int64_t {name}_()").describe() == {
+        "name": "under_test",
+        "headers": "light",
+    }

@@ -11,8 +11,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from kengine.errors import CandidateFault, TargetUnavailable  # noqa: E402
-from kengine.extension import Settings, load_inline  # noqa: E402
+from kengine.extension import Extension, Settings, full, load_inline  # noqa: E402
 from kengine.extension.nvcc import device_command, find_toolkit  # noqa: E402
+from kengine.extension.sources import SourceSet  # noqa: E402
 from kengine.simt import FaultKind, KernelFault  # noqa: E402
 
 SOURCE = r"""
@@ -25,6 +26,7 @@ __global__ void scale(const scalar_t* x, scalar_t* y, scalar_t a, int n) {
   if (i < n) y[i] = a * x[i];
 }
 torch::Tensor run(torch::Tensor x, double a) {
+  TORCH_CHECK(x.type().is_cuda(), "x must be a CUDA tensor");
   TORCH_CHECK(x.is_cuda() && x.device().is_cuda() && x.device().type() == torch::kCUDA, "x must be on the device");
   const at::cuda::OptionalCUDAGuard guard(device_of(x));
   auto y = torch::empty_like(x);
@@ -43,9 +45,9 @@ NEEDS_TORCH = SOURCE.replace(
 
 
 def test_the_reason_is_told_when_the_light_headers_do_not_fit(settings: Settings) -> None:
-    with pytest.raises(CandidateFault, match=r"^cuda_sources:13: .torch::nn. has not been declared") as caught:
+    with pytest.raises(CandidateFault, match=r"^cuda_sources:14: .torch::nn. has not been declared") as caught:
         load_inline("needs_torch", RUN, NEEDS_TORCH, functions=["run"], settings=settings)
-    assert (caught.value.status, caught.value.line) == ("unsupported", 13)
+    assert (caught.value.status, caught.value.line) == ("unsupported", 14)
 
 
 @pytest.mark.parametrize(
@@ -75,11 +77,44 @@ def test_a_name_that_only_torchs_headers_have_is_no_fault_of_the_candidate(
     assert ("the light ones do not" in caught.value.message) == (status == "unsupported")
 
 
+def test_the_environment_says_which_headers_are_used(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    reasons: list[str] = []
+
+    def build_full(sources: SourceSet, how: Settings, reason: str) -> Extension:
+        reasons.append(reason)
+        return Extension(sources.name, how.cache, "full", reason, None)
+
+    monkeypatch.setattr(full, "build", build_full)
+    either = replace(settings, full_headers=True)
+
+    def path(how: Settings, source: str = SOURCE) -> str:
+        return load_inline("chosen", RUN, source, functions=["run"], settings=how).path
+
+    assert (path(either), path(either, NEEDS_TORCH)) == ("light", "full")
+    assert path(replace(either, light_headers=False)) == "full"
+    monkeypatch.setenv("KENGINE_EXTENSION_HEADERS", "full")
+    made = load_inline("chosen", RUN, SOURCE, functions=["run"], settings=settings)
+    assert made.describe() == {"name": "chosen", "headers": "full", "reason": "torch's own headers are asked for"}
+    monkeypatch.setenv("KENGINE_EXTENSION_HEADERS", "light")
+    assert path(replace(either, light_headers=False)) == "light"
+    with pytest.raises(CandidateFault, match="torch::nn"):
+        path(either, NEEDS_TORCH)
+    monkeypatch.setenv("KENGINE_EXTENSION_HEADERS", "auto")
+    assert path(settings, NEEDS_TORCH) == "full"
+    assert reasons[0].startswith("the light headers do not fit: cuda_sources.cu:14: ")
+    monkeypatch.setenv("KENGINE_EXTENSION_HEADERS", "heavy")
+    with pytest.raises(
+        CandidateFault, match="KENGINE_EXTENSION_HEADERS is 'heavy'; expected auto, light or full"
+    ) as caught:
+        path(settings)
+    assert caught.value.status == "unsupported"
+
+
 @pytest.mark.slow
 def test_torchs_own_headers_serve_what_the_light_ones_lack(settings: Settings) -> None:
     m = load_inline("needs_torch", RUN, NEEDS_TORCH, functions=["run"], settings=replace(settings, full_headers=True))
     assert m.path == "full"
-    assert m.reason.startswith("the light headers do not fit: cuda_sources.cu:13: ")
+    assert m.reason.startswith("the light headers do not fit: cuda_sources.cu:14: ")
     light = load_inline("light_one", RUN, SOURCE, functions=["run"], settings=settings)
     assert (light.path, light.reason) == ("light", "")
     for kind in (torch.float32, torch.float16):

@@ -13,6 +13,7 @@ from kengine import codec, wire
 from kengine.errors import DeviceLost
 from kengine.judge import claims, clock, statistics, timing
 from kengine.judge.clock import HostInstruments
+from kengine.judge.session import Session
 from kengine.model import TimeRecord, Timing, TimingPlan
 
 torch = pytest.importorskip("torch")
@@ -92,8 +93,13 @@ def measure(bench, make_task, lent_type):
             "holder": "r1",
             "plan": plan or {"budget_s": 0.3, "timeout_s": 5.0},
         }
+        runner.drawn = 0
         try:
             answer, _ = bench.judge.answer(message, [runner.channel.fileno()])
+            while answer.get("more"):
+                runner.drawn += 1
+                assert bench.judge.answer({**message, "op": "prepare"}, [])[0]["ok"]
+                answer, _ = bench.judge.answer(message, [runner.channel.fileno()])
         finally:
             runner.channel.close()
             runner.join(10)
@@ -474,3 +480,63 @@ def test_only_cases_with_the_same_arrays_are_mixed(bench, make_task):
     assert {r.index(next(i for i in r if i)) for r in rounds} == {0, 1, 2, 3}
     assert {i for r in rounds for i in r} == {0, 1, 4}
     assert rounds == [siblings.choose(session, 0, n, 4, (1, 4)) for n in range(40)]
+
+
+class Noisy(HostInstruments):
+    """Batches of 1000 ns and of 4000 ns by chance: no number of rounds is enough to tell two such things apart."""
+
+    def __init__(self):
+        self.chance = random.Random(7)
+
+    def measure(self, calls, method):
+        for call in calls:
+            call()
+        return [self.chance.choice((1000, 4000))] * len(calls)
+
+    def lie(self, reply):
+        count = len(reply["timing"]["samples_ns"])
+        return {**reply, "timing": {**reply["timing"], "samples_ns": [self.chance.choice((1000, 4000))] * count}}
+
+
+def test_what_further_rounds_need_is_drawn_while_nobody_is_timed(measure, monkeypatch):
+    drawn_alone, drawing = [], []
+    inner, prepare = Session.compute, timing.prepare
+
+    def compute(session, case, phase, entry):
+        if not drawing and phase.startswith("time/") and int(phase.split("/")[1]) > timing.MIN_ROUNDS:
+            drawn_alone.append(phase)
+        return inner(session, case, phase, entry)
+
+    def prepared(*args):
+        drawing.append(True)
+        prepare(*args)
+        drawing.clear()
+
+    monkeypatch.setattr(Session, "compute", compute)
+    monkeypatch.setattr(timing, "prepare", prepared)
+    noisy = Noisy()
+    plan = {"budget_s": 60.0, "timeout_s": 5.0}
+    answer, runner = measure(lambda x: x.cumsum(-1), noisy.lie, source=QUICK, instruments=noisy, plan=plan)
+    (case,) = codec.from_json(answer["record"], TimeRecord).cases
+    assert len(case.candidate_ns) == timing.MAX_ROUNDS * timing.MIN_SETS and case.label == "unclear"
+    assert runner.drawn == -(-(timing.MAX_ROUNDS - timing.MIN_ROUNDS) // timing.AHEAD) and drawn_alone == []
+
+
+def test_inputs_that_are_not_kept_are_drawn_as_they_come(measure, monkeypatch):
+    monkeypatch.setattr(Session, "is_kept", lambda *a: False)
+    noisy = Noisy()
+    plan = {"budget_s": 60.0, "timeout_s": 5.0}
+    answer, runner = measure(lambda x: x.cumsum(-1), noisy.lie, source=QUICK, instruments=noisy, plan=plan)
+    (case,) = codec.from_json(answer["record"], TimeRecord).cases
+    assert len(case.candidate_ns) == timing.MAX_ROUNDS * timing.MIN_SETS
+    assert runner.drawn == 1, "nothing is drawn twice"
+
+
+def test_a_timing_that_is_given_up_is_forgotten_with_its_runner(measure, bench):
+    noisy = Noisy()
+    plan = {"budget_s": 60.0, "timeout_s": 5.0}
+    measure(lambda x: x.cumsum(-1), noisy.lie, source=QUICK, instruments=noisy, plan=plan)
+    holder = bench.judge.holders["r1"]
+    holder.timing = (iter(()), lambda: None)
+    bench.ask("release", holder="r1")
+    assert holder.timing is None and "r1" not in bench.judge.holders

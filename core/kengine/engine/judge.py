@@ -148,10 +148,12 @@ class Judge:
             raise CandidateFault(fault["status"], fault["message"])
         return codec.from_json(answer["comparison"], Comparison), str(answer.get("digest", ""))
 
-    def prepare(self, task: OpenTask, cases: Sequence[int], plan: dict[str, Any], timeout_s: float) -> None:
-        """Draw the inputs and answers that timing will need. Raises TaskError when that does not end in time: the
-        candidate has no part in it."""
-        body = {"task_id": task.id, "cases": list(cases), "plan": plan}
+    def prepare(
+        self, task: OpenTask, cases: Sequence[int], plan: dict[str, Any], timeout_s: float, holder: str = ""
+    ) -> None:
+        """Draw the inputs and answers that timing will need, or those that the holder's timing needs to go on. Raises
+        TaskError when that does not end in time: the candidate has no part in it."""
+        body = {"task_id": task.id, "cases": list(cases), "plan": plan, "holder": holder}
         try:
             self.call("prepare", body, timeout_s, generation=task.generation)
         except TimeoutError:
@@ -162,10 +164,15 @@ class Judge:
 
     def time(
         self, task: OpenTask, cases: Sequence[int], runner: Runner, plan: dict[str, Any], timeout_s: float
-    ) -> tuple[TimeRecord | None, CandidateFault | None]:
-        """Time candidate and baseline in turn; the judge talks to the runner itself, by its own clock."""
+    ) -> tuple[TimeRecord | None, CandidateFault | None] | None:
+        """Time candidate and baseline in turn; the judge talks to the runner itself, by its own clock.
+
+        None when `prepare` for this runner should draw more before the same is asked for again.
+        """
         body = {"task_id": task.id, "cases": list(cases), "holder": runner.holder, "plan": plan}
         answer, _ = self.call("time", body, timeout_s, (runner.sock.fileno(),), task.generation)
+        if answer.get("more"):
+            return None
         record = codec.from_json(answer["record"], TimeRecord) if answer.get("record") is not None else None
         fault = answer.get("fault")
         return record, CandidateFault(fault["status"], fault["message"]) if fault else None

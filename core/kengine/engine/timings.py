@@ -57,17 +57,21 @@ def _ask(
     """What the judge says; None when it had no end, which the job then knows."""
     runner = execution.runner
     cases = list(range(len(execution.task.cases)))[: job.plan.timed_cases]
-    with ExitStack() as stack:
-        try:
-            with job.stage("wait"):
-                execution.judge.prepare(execution.task, cases, plan, job.plan.time_timeout_s)
-                stack.enter_context(execution.device.alone())
-            stack.enter_context(job.stage("time"))
-            return execution.judge.time(execution.task, cases, runner, plan, job.plan.time_timeout_s)
-        except TimeoutError as error:
-            runner.kill()
-            job.fail("time", CandidateFault("timed_out", f"timing did not end: {error}"))
-            return None
+    judge, timeout_s = execution.judge, job.plan.time_timeout_s
+    try:
+        while True:
+            with ExitStack() as stack:
+                with job.stage("wait"):
+                    judge.prepare(execution.task, cases, plan, timeout_s, runner.holder)
+                    stack.enter_context(execution.device.alone())
+                stack.enter_context(job.stage("time"))
+                answer = judge.time(execution.task, cases, runner, plan, timeout_s)
+                if answer is not None:
+                    return answer
+    except TimeoutError as error:
+        runner.kill()
+        job.fail("time", CandidateFault("timed_out", f"timing did not end: {error}"))
+        return None
 
 
 def _unmeasured(record: TimeRecord | None) -> str:

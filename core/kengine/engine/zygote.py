@@ -27,9 +27,12 @@ _KEPT_ENVIRONMENT = (
     "PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
     "ROCR_VISIBLE_DEVICES", "NEURON_RT_VISIBLE_CORES", "CUDA_HOME", "CUDA_PATH", "ROCM_PATH", "ROCM_HOME", "CC", "CXX",
     "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES", "KENGINE_TRACE",
+    "KENGINE_EXTENSION_HEADERS",
 )  # fmt: skip
 _OWN_ENVIRONMENT = {
     "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1",
+    # A constant that is the hash of a text is the same wherever a candidate is compiled.
+    "PYTHONHASHSEED": "0",
     # torch opens no device in a fork of a process that has counted devices through the runtime, which importing
     # torch.utils.cpp_extension does; through NVML it may count them.
     "PYTORCH_NVML_BASED_CUDA_CHECK": "1",

@@ -119,17 +119,20 @@ def build(sources: SourceSet, settings: Settings) -> Extension:
 
 
 def _build(sources: SourceSet, settings: Settings) -> Extension:
+    headers = settings.headers
     if settings.mode == "emulated":
         for unit in sources.units:
             found = find_unsupported(unit.text)
             if found:
                 raise Unsupported(*found[0])
+    if headers == "full":
+        return _build_full(sources, settings)
     try:
         library = light.build(sources, settings)
     except CompileError as error:
         diagnosis = failure.diagnose(error.log or error.message, sources)
-        if not (diagnosis.may_fit and settings.full_headers):
-            raise diagnosis.fault("" if settings.full_headers else "the former are not used here") from None
+        if not (diagnosis.may_fit and headers == "auto"):
+            raise diagnosis.fault("" if headers == "auto" else "the former are not used here") from None
         return _build_full(sources, settings, diagnosis)
     try:
         return load_light(library, sources, settings)
@@ -141,15 +144,18 @@ def _build(sources: SourceSet, settings: Settings) -> Extension:
         raise missing.fault() from None
 
 
-def _build_full(sources: SourceSet, settings: Settings, why: failure.Diagnosis) -> Extension:
+def _build_full(sources: SourceSet, settings: Settings, why: failure.Diagnosis | None = None) -> Extension:
+    """Build with torch's own headers. why: the first error with the light ones, None where they were not tried."""
     from kengine.extension import full
 
-    where = f"{why.unit}:{why.line}: " if why.line else ""
-    reason = f"the light headers do not fit: {where}{why.text}"
+    reason = "torch's own headers are asked for"
+    if why is not None:
+        where = f"{why.unit}:{why.line}: " if why.line else ""
+        reason = f"the light headers do not fit: {where}{why.text}"
     try:
         full.torch_include()
     except CandidateFault as missing:
-        raise why.fault(missing.message) from None
+        raise (why.fault(missing.message) if why is not None else missing) from None
     try:
         return full.build(sources, settings, reason)
     except InfraError as error:

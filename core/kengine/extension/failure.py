@@ -42,7 +42,7 @@ _OURS = (
     r"no suitable (?:constructor|user-defined conversion|conversion function)[^\n]*(?:at::|c10::|light::|pybind11::)",
 )
 _DIRECTIVE = re.compile(r"\busing\s+namespace\s+(?:::\s*)?(?:at|c10|torch)\b")
-_ERROR = re.compile(
+ERROR = re.compile(
     r"^(?P<file>[^\s:(][^:(\n]*)(?::(?P<line>\d+)(?::\d+)?|\((?P<paren>\d+)\)): "
     r"(?:fatal |catastrophic )?error:? (?P<text>.*)$",
     re.M,
@@ -77,7 +77,7 @@ class Diagnosis:
 def diagnose(log: str, sources: SourceSet) -> Diagnosis:
     """What a compiler's log says. An error inside of a header is reported at the candidate's line that led there."""
     known = {u.filename for u in sources.units} | {BINDINGS}
-    errors = list(_ERROR.finditer(log))
+    errors = list(ERROR.finditer(log))
     own = next((m for m in errors if m["file"].rsplit("/", 1)[-1] in known), None)
     first = errors[0] if errors else None
     chosen = own or first
@@ -112,6 +112,11 @@ def _find_lacking(errors: list[re.Match[str]], sources: SourceSet) -> str:
         if bare and _may_be_torchs(bare, sources) and is_declared(bare):
             return bare
     return ""
+
+
+def lacking(text: str) -> str:
+    """The name that an error misses in a namespace or class of torch, "" for another error."""
+    return _first(_LACKING, text)
 
 
 def _first(patterns: tuple[str, ...], text: str) -> str:

@@ -13,6 +13,7 @@ import hashlib
 import importlib.machinery
 import importlib.util
 import os
+import re
 import sysconfig
 import tempfile
 from collections.abc import Callable
@@ -26,12 +27,12 @@ from kengine.extension.module import Extension, emulate, open_program
 from kengine.extension.settings import Settings
 from kengine.extension.sources import SourceSet, Unit, language_flags, parameter_names
 from kengine.simt import toolchain
+from kengine.simt.lexer import blank
 from kengine.simt.rewrite import has_return_in_macro, has_volatile_code, rewrite
 from kengine.simt.toolchain import Mode, find_compiler, locked, run
 
-# What names both kinds of device comes before the bridge, which makes them one.
+# What names both kinds of device comes before the bridge, which makes them one; device/ATen/AccumulateType.h steps out.
 _EMULATED = """#include <torch/extension.h>
-#include <ATen/AccumulateType.h>
 #define LIGHT_FULL_HEADERS 1
 #include "@SIMT@/simt.h"
 #include "kengine_full.h"
@@ -66,6 +67,8 @@ struct RestrictPtrTraits {
 """
 
 
+_OLD_TYPE = re.compile(r"\.[ \t]*type[ \t]*\([ \t]*\)[ \t]*(?=\.[ \t]*is_cuda\b)")
+
 _CALLED = ("__init__", "__call__", "__getitem__", "__enter__", "__exit__")
 """Special methods in which a candidate's code runs."""
 
@@ -79,25 +82,66 @@ def build(sources: SourceSet, settings: Settings, reason: str) -> Extension:
     program = open_program(library, sources, settings)
     glue = toolkit.load_glue(toolkit.glue_library(settings.shared))
     toolkit.connect(glue, settings, program.runtime.lib if program else None)
+    operators = _operators()
     try:
         with toolkit.guarded() if program else contextlib.nullcontext():
-            module = _import(sources.name, library)
-    except ImportError as error:
+            module = _import(sources.name, library) if sources.python_module else None
+            if module is None:  # a library of operators
+                c.CDLL(str(library))
+    except (ImportError, OSError) as error:
         missing = failure.diagnose_symbol(str(error), sources)
         if missing is None:
             raise
         library.unlink(missing_ok=True)
         raise missing.fault() from None
     extension = Extension(sources.name, library, "full", reason, program)
-    for name in [n for n in dir(module) if not n.startswith("__")]:
+    if program is not None:
+        for qualified in sorted(_operators() - operators):
+            space, _, name = qualified.partition("::")
+            _emulate_operator(
+                space, name.partition(".")[0], lambda f: emulate(_known(f, glue, []), extension, settings)
+            )
+    for name in [n for n in dir(module) if module is not None and not n.startswith("__")]:
         value = getattr(module, name)
         if program is not None and isinstance(value, type):
             _emulate_methods(value, lambda f, known: emulate(_known(f, glue, known), extension, settings), sources)
         elif program is not None and callable(value):
             value = emulate(_known(value, glue, parameter_names(sources.text, name)), extension, settings)
-        setattr(extension, name, value)
-    extension.__doc__ = module.__doc__
+        extension.bind(name, value)
+    extension.__doc__ = module.__doc__ if module is not None else None
     return extension
+
+
+def _operators() -> set[str]:
+    import torch
+
+    return set(torch._C._dispatch_get_all_op_names())
+
+
+class _Operator:
+    """An operator of the candidate's, or of its overloads, that runs as a function of its module does."""
+
+    def __init__(self, packet: Any, wrap: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+        self._packet, self._wrap, self._call = packet, wrap, wrap(packet)
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        return self._call(*args, **keywords)
+
+    def __getattr__(self, name: str) -> Any:
+        import torch
+
+        value = getattr(self._packet, name)
+        return _Operator(value, self._wrap) if isinstance(value, torch._ops.OpOverload) else value
+
+
+def _emulate_operator(space: str, name: str, wrap: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    """Have `torch.ops.SPACE.NAME` run as the functions of a module do."""
+    import torch
+
+    found = getattr(torch.ops, space)
+    packet = getattr(found, name, None)  # None: an implementation without a schema
+    if packet is not None and not isinstance(packet, _Operator):
+        setattr(found, name, _Operator(packet, wrap))
 
 
 def _emulate_methods(
@@ -231,12 +275,15 @@ def _headers(folder: Path) -> None:
 
 
 def precompile(settings: Settings) -> None:
-    """Precompile torch's headers for emulated device units: half a minute and some 700 MB.
+    """Precompile torch's headers for emulated units, host and device: a minute and some 700 MB for each of the two.
 
     Each later build with them takes less than half of the time, so it pays from about four such builds.
     """
-    unit = Unit("x.cu", "", True)
-    flags = _flags(settings, unit)
+    for unit in (Unit("x.cpp", "", False), Unit("x.cu", "", True)):
+        _precompile(settings, _flags(settings, unit))
+
+
+def _precompile(settings: Settings, flags: list[str]) -> None:
     folder = _precompiled(settings, flags)
     folder.mkdir(parents=True, exist_ok=True)
     compiler = find_compiler()
@@ -249,6 +296,15 @@ def precompile(settings: Settings) -> None:
             os.replace(part, compiled)
 
 
+def _without_old_type(text: str) -> str:
+    """The text with `x.is_cuda()` for `x.type().is_cuda()`: what that type is has no name for the CPU."""
+    out, at = [], 0
+    for match in _OLD_TYPE.finditer(blank(text)):
+        out.append(text[at : match.start()])
+        at = match.end()
+    return "".join([*out, text[at:]])
+
+
 def _emulated(unit: Unit, sources: SourceSet, settings: Settings, place: Path) -> list[str]:
     flags = _flags(settings, unit)
     lines = [f"#define TORCH_EXTENSION_NAME {sources.name}"]
@@ -259,10 +315,11 @@ def _emulated(unit: Unit, sources: SourceSet, settings: Settings, place: Path) -
         lines += [f"#define SIMT_STRICT_EXIT {strict}", *(["#define SIMT_CHECK"] if settings.check else [])]
         lines += ["#define __dso_handle light_dso_handle", f'#include "{definitions}"', "#undef __dso_handle"]
     lines += [f"#include <{h}>" for h in unit.headers]
-    text = (rewrite(unit.text) if unit.is_device else unit.text) + unit.tail + "\n"
+    text = _without_old_type(unit.text)
+    text = (rewrite(text) if unit.is_device else text) + unit.tail + "\n"
     light.write_unit(unit, place, "\n".join([*lines, ""]), text)
     ready = _precompiled(settings, flags)
-    if not (ready / "full.h.gch").exists():
+    if not any((ready / name).exists() for name in ("full.h.gch", "full.h.pch")):
         ready = place
         _headers(place)
     own = language_flags(sources.device_flags if unit.is_device else sources.host_flags)

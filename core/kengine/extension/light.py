@@ -180,8 +180,21 @@ def folders(unit: Unit, sources: SourceSet) -> list[str]:
     return [f"-I{f}" for f in (*sources.include, *((unit.folder,) if unit.folder else ()))]
 
 
-def _emulated(unit: Unit, sources: SourceSet, settings: Settings, place: Path) -> list[str]:
-    how = toolkit.emulated_unit(settings, unit.is_device, has_volatile_code(unit.text))
+def parse(sources: SourceSet, folder: Path, settings: Settings) -> None:
+    """Parse every unit for the emulator, without making code. Raises CompileError."""
+
+    def command(unit: Unit, place: Path) -> list[str]:
+        how = toolkit.emulated_unit(settings, unit.is_device, False)
+        given = _emulated(unit, sources, settings, place, how)
+        return [*given[: given.index("-c")], "-fsyntax-only", *given[given.index("-c") + 1 : given.index("-o")]]
+
+    compile_all(sources, folder, command)
+
+
+def _emulated(
+    unit: Unit, sources: SourceSet, settings: Settings, place: Path, how: toolkit.Compilation | None = None
+) -> list[str]:
+    how = how or toolkit.emulated_unit(settings, unit.is_device, has_volatile_code(unit.text))
     lines = []
     if unit is sources.units[0]:
         strict = 0 if any(has_return_in_macro(u.text) for u in sources.units) else 1
@@ -243,7 +256,10 @@ def _native(unit: Unit, sources: SourceSet, settings: Settings, kit: nvcc.Toolki
     write_unit(unit, place, _prelude(unit, sources, _omissions(unit)), _text(unit, sources, unit.text))
     if unit.is_device:
         command = nvcc.device_command(
-            kit, settings.arch, sources.device_flags, [*toolkit.INCLUDE, *folders(unit, sources)]
+            kit,
+            settings.arch,
+            sources.device_flags,
+            [*toolkit.definitions(), *toolkit.INCLUDE, *folders(unit, sources)],
         )
         return [*command, "-include", "prelude.h", "-c", "-x", "cu", unit.filename, "-o", "unit.o"]
     how = toolkit.host_unit(settings, kit.include)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
+from kengine.errors import CandidateFault
 from kengine.extension import toolkit
 from kengine.extension.settings import Settings
 from kengine.extension.sources import SourceSet, parameter_names
@@ -18,6 +19,9 @@ from kengine.simt.fault import Fault, KernelFault
 from kengine.simt.limits import DeviceLimits
 from kengine.simt.program import Program
 from kengine.simt.runtime import LaunchMode, LaunchRecord, refuse
+
+_LONGEST_REASON = 400
+_OURS = frozenset({"library", "path", "reason", "program", "sources", "__name__", "__file__"})
 
 
 class Extension:
@@ -40,6 +44,20 @@ class Extension:
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+
+    def bind(self, name: str, value: Any) -> None:
+        """Make a function or value of the module an attribute. CandidateFault (unsupported) for a name of ours: what
+        reads those would be told by the candidate."""
+        if hasattr(type(self), name) or name in _OURS:
+            raise CandidateFault(
+                "unsupported", f"extension {self.__name__!r} binds the name {name!r}, which is taken here: rename it"
+            )
+        setattr(self, name, value)
+
+    def describe(self) -> dict[str, str]:
+        """What the details of an artifact say of it: its name, the headers that it was built with, and why torch's."""
+        told = {"name": self.__name__, "headers": self.path}
+        return {**told, "reason": self.reason[:_LONGEST_REASON]} if self.reason else told
 
     # ---- integrity, under emulation ----
     def launches(self) -> list[LaunchRecord]:
@@ -79,9 +97,9 @@ def load_light(library: Path, sources: SourceSet, settings: Settings) -> Extensi
         for name, function in table["functions"].items():
             names = ",".join(parameter_names(sources.text, name))
             glue.light_name_parameters(function.__self__, names.encode())
-            setattr(extension, name, emulate(function, extension, settings) if program else function)
+            extension.bind(name, emulate(function, extension, settings) if program else function)
         for name, value in table["attributes"].items():
-            setattr(extension, name, value)
+            extension.bind(name, value)
         extension.__doc__ = table["documentation"] or None
         _register(table["registrations"], extension, settings)
     return extension

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
+from kengine.errors import CandidateFault
 from kengine.simt.limits import DeviceLimits
 
 BuildMode = Literal["emulated", "nvcc"]
+Headers = Literal["auto", "light", "full"]
+
+VARIABLE = "KENGINE_EXTENSION_HEADERS"
+"""Environment variable that says which headers extensions are built with, whatever the settings say."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +27,7 @@ class Settings:
     dialect: `cuda` or `hip`; lanes: threads of a warp under emulation. check: bounds, races and uninitialised shared
     memory are checked at each access. arch: the chip, such as sm_90; limits: its launch limits (default: by arch).
     full_headers: whether torch's own headers may be used when the light ones do not fit (some ten seconds).
+    light_headers: whether those are tried first. KENGINE_EXTENSION_HEADERS in the environment goes before both.
     full_seconds: what one unit may take with them. launch_seconds: processor time that one emulated launch may take.
     """
 
@@ -33,6 +40,7 @@ class Settings:
     arch: str = "sm_90"
     limits: DeviceLimits | None = field(default=None, compare=False)
     full_headers: bool = True
+    light_headers: bool = True
     full_seconds: float = 300.0
     launch_seconds: float = 60.0
 
@@ -40,3 +48,19 @@ class Settings:
     def shared(self) -> Path:
         """The folder of tools."""
         return self.tools or self.cache
+
+    @property
+    def headers(self) -> Headers:
+        """Which headers are used: those of torch where the light ones do not fit (`auto`), or always one kind.
+
+        Raises CandidateFault (unsupported) for another word in the environment variable: a candidate's import is under
+        way, which would take any other error for its own failure.
+        """
+        word = os.environ.get(VARIABLE, "")
+        if word in ("auto", "light", "full"):
+            return cast(Headers, word)
+        if word:
+            raise CandidateFault("unsupported", f"{VARIABLE} is {word!r}; expected auto, light or full")
+        if not self.light_headers:
+            return "full"
+        return "auto" if self.full_headers else "light"

@@ -44,6 +44,14 @@ def language() -> str:
     return "c++20" if "C++20" in text else "c++17"
 
 
+@functools.lru_cache(maxsize=1)
+def definitions() -> tuple[str, ...]:
+    """Macros for what differs between versions of torch: AT_DISPATCH_* of older ones take `x.type()`."""
+    header = torch_folder() / "include" / "ATen" / "Dispatch.h"
+    text = header.read_text(errors="replace") if header.exists() else "DeprecatedTypeProperties"
+    return () if "DeprecatedTypeProperties" in text else ("-DLIGHT_DISPATCH_BY_SCALAR_TYPE",)
+
+
 @functools.lru_cache(maxsize=256)
 def is_declared(name: str) -> bool:
     """Whether torch's own headers have a word; those that their macros paste together count by their form."""
@@ -175,15 +183,19 @@ class Compilation:
     include: tuple[str, ...]
 
 
+def _place(flags: Sequence[str], text: str, name: str, tools: Path) -> Path:
+    key = hashlib.sha256(repr((identity(), list(flags), text)).encode()).hexdigest()[:16]
+    return tools / f"{name}-{key}" / ("extension.h.pch" if find_compiler().is_clang else "extension.h.gch")
+
+
 def _precompile(flags: Sequence[str], text: str, name: str, tools: Path) -> tuple[str, ...]:
     compiler = find_compiler()
-    key = hashlib.sha256(repr((identity(), list(flags), text)).encode()).hexdigest()[:16]
-    folder = tools / f"{name}-{key}"
+    compiled = _place(flags, text, name, tools)
+    folder = compiled.parent
     header = folder / "extension.h"
-    compiled = folder / ("extension.h.pch" if compiler.is_clang else "extension.h.gch")
     if not compiled.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        with locked(tools / f"{name}-{key}.lock"):
+        with locked(tools / f"{folder.name}.lock"):
             if not compiled.exists():
                 header.write_text(text, encoding="utf-8")
                 part = compiled.with_suffix(".part")
@@ -194,19 +206,30 @@ def _precompile(flags: Sequence[str], text: str, name: str, tools: Path) -> tupl
 
 def emulated_unit(settings: Settings, is_device: bool, volatile: bool) -> Compilation:
     """How a unit is compiled for the emulator. Host units are not instrumented and hardly optimised."""
+    flags, text = _emulation(settings, is_device, volatile)
+    return Compilation(tuple(flags), _precompile(flags, text, "emulated", settings.shared))
+
+
+def is_warm(settings: Settings) -> bool:
+    """Whether what `warm` precompiles for the emulator is there."""
+    kinds = [_emulation(settings, is_device, False) for is_device in (False, True)]
+    return all(_place(flags, text, "emulated", settings.shared).exists() for flags, text in kinds)
+
+
+def _emulation(settings: Settings, is_device: bool, volatile: bool) -> tuple[list[str], str]:
     checked = settings.check and is_device
     mode = Mode(settings.lanes, settings.dialect == "hip", checked, volatile and is_device)
     flags = mode.flags()
     if not is_device:
         flags = ["-O1" if f == "-O3" else f for f in flags]
-    flags += [*INCLUDE, f"-I{toolchain.SOURCES / 'simt'}", f"-I{toolchain.SOURCES / 'include'}"]
-    text = f'#include "{toolchain.SOURCES / "simt" / "simt.h"}"\n#include "light/everything.h"\n'
-    return Compilation(tuple(flags), _precompile(flags, text, "emulated", settings.shared))
+    flags += [*definitions(), *INCLUDE, f"-I{toolchain.SOURCES / 'simt'}", f"-I{toolchain.SOURCES / 'include'}"]
+    return flags, f'#include "{toolchain.SOURCES / "simt" / "simt.h"}"\n#include "light/everything.h"\n'
 
 
 def host_unit(settings: Settings, cuda_include: Path) -> Compilation:
     """How a host unit is compiled next to a device unit of nvcc."""
-    flags = ["-std=c++17", "-O2", "-fPIC", "-w", "-fvisibility=hidden", "-pipe", *INCLUDE, f"-I{cuda_include}"]
+    flags = ["-std=c++17", "-O2", "-fPIC", "-w", "-fvisibility=hidden", "-pipe"]
+    flags += [*definitions(), *INCLUDE, f"-I{cuda_include}"]
     return Compilation(tuple(flags), _precompile(flags, '#include "light/everything.h"\n', "host", settings.shared))
 
 

@@ -34,11 +34,15 @@ class Place:
 
 @dataclass
 class Holder:
-    """One runner's loan: its arena and what the last lend put there."""
+    """One runner's loan: its arena and what the last lend put there.
+
+    timing: of a timing that is interrupted, how it goes on and what is to be drawn before (`kengine.judge.timing`).
+    """
 
     arena: Arena | None = None
     device: str = ""
     places: list[Place] = field(default_factory=list)
+    timing: tuple[Any, Any] | None = None
 
     def find(self, key: Key) -> Place | None:
         """Where the bundle of a case lies; None when it is not lent."""
@@ -46,6 +50,7 @@ class Holder:
 
     def close(self) -> None:
         """Take everything back."""
+        self.timing = None
         self.places = []
         if self.arena is not None:
             self.arena.close()

@@ -274,7 +274,7 @@ class Judge:
 
         session = self._session(message)
         cases = [(index, self._case(session, index)) for index in _field(message, "cases", list)]
-        timing.prepare(self, session, cases, _field(message, "plan", dict))
+        timing.prepare(self, session, cases, _field(message, "plan", dict), str(message.get("holder", "")))
         return {}, ()
 
     def time(self, message: dict[str, Any], fds: list[int]) -> tuple[dict[str, Any], tuple[int, ...]]:

@@ -190,6 +190,11 @@ class Session:
             self._cache.put((self.key, case.name, phase), entry, entry.held)
         return entry.expected
 
+    def is_kept(self, case: Case, phase: str) -> bool:
+        """Whether inputs and answer of a case in a phase are at hand."""
+        entry = self._cache.get((self.key, case.name, near.shared(phase)))
+        return entry is not None and entry.expected is not None
+
     def compute(self, case: Case, phase: str, entry: Entry) -> Expected:
         """Run the reference on an entry's inputs and prepare the comparison; nothing is kept."""
         least: Sequence[float] = ()

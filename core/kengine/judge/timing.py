@@ -17,9 +17,10 @@ from __future__ import annotations
 import secrets
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -46,9 +47,14 @@ NARROW, SETTLED = 0.01, 0.03
 """Relative width of an interval at which more rounds would say nothing new; the second once the label is clear."""
 REPEATS = 4
 """Batches of one course that may be asked for again in all: more would let a candidate discard those it dislikes."""
+AHEAD = 4
+"""Further rounds whose inputs are drawn at a time."""
 LONG_NS = 20_000_000
 MAX_FURTHER = 64
 """Further calls of a long batch at the most: a hitch of 5 ms in it is 0.1 ms of each, far below what is looked for."""
+
+
+Draw = Callable[[], None]
 
 
 @dataclass(frozen=True)
@@ -92,18 +98,45 @@ def time_cases(
     channel: socket.socket,
     instruments: Instruments | None = None,
 ) -> dict[str, Any]:
-    """Time every case; the answer holds a `record`, or the `fault` of the candidate that ended the timing.
+    """Time every case; the answer holds a `record`, or the `fault` of the candidate that ended the timing, or `more`:
+    further rounds need inputs that are better drawn by `prepare`, for the same holder, while others have the device
+    too. The same request goes on then.
 
     The record of a runner that could not measure has no case, and the reason in `device["unmeasured"]`.
     """
-    options = Options.read(plan)
-    tools = instruments or judge.instruments.setdefault(session.device, instruments_for(session.device))
+    place = judge.holders.setdefault(holder, Holder())
+    pending, place.timing = place.timing, None
+    try:
+        if pending is None:
+            tools = instruments or judge.instruments.setdefault(session.device, instruments_for(session.device))
+            steps = _time_cases(judge, session, cases, holder, Options.read(plan), tools, channel)
+            draw = next(steps)
+        else:
+            steps = pending[0]
+            draw = steps.send(channel)
+    except StopIteration as end:
+        answer: dict[str, Any] = end.value
+        return answer
+    place.timing = steps, draw
+    return {"record": None, "more": True}
+
+
+def _time_cases(
+    judge: Judge,
+    session: Session,
+    cases: Sequence[tuple[int, Case]],
+    holder: str,
+    options: Options,
+    tools: Instruments,
+    channel: socket.socket,
+) -> Generator[Draw, socket.socket, dict[str, Any]]:
     timings: list[CaseTiming] = []
     parts: list[Speedup] = []
     try:
         for index, case in cases:
             course = Course(judge, session, index, case, holder, options, tools, channel)
-            timing, part = course.run()
+            timing, part = yield from course.run()
+            channel = course.channel or channel
             timings.append(timing)
             parts.append(part)
     except Unmeasured as error:
@@ -122,9 +155,16 @@ def time_cases(
     return {"record": codec.to_json(record)}
 
 
-def prepare(judge: Judge, session: Session, cases: Sequence[tuple[int, Case]], plan: Mapping[str, Any]) -> None:
+def prepare(
+    judge: Judge, session: Session, cases: Sequence[tuple[int, Case]], plan: Mapping[str, Any], holder: str = ""
+) -> None:
     """Draw the inputs of the rounds that every timing has, and their answers, as far as a quarter of the cache holds
-    them: what is kept by then is not drawn while the device is held alone."""
+    them: what is kept by then is not drawn while the device is held alone. For a holder whose timing has asked for
+    more, draw that."""
+    place = judge.holders.get(holder)
+    if place is not None and place.timing is not None:
+        place.timing[1]()
+        return
     options = Options.read(plan)
     tools = judge.instruments.setdefault(session.device, instruments_for(session.device))
     left = judge.caches[session.device].limit // 4
@@ -132,9 +172,7 @@ def prepare(judge: Judge, session: Session, cases: Sequence[tuple[int, Case]], p
         course = Course(judge, session, index, case, "", options, tools, None)
         sets = course.rotation()
         for number in range(MIN_ROUNDS + 1):
-            for _, one, phase, entry in course.entries(number, sets):
-                expected = session.expected(one, phase)
-                left -= entry.packed.nbytes + 2 * sum(o.nbytes for o in expected.outputs)
+            left -= course.draw(number, sets)
             if left < 0:
                 break
         if tools.cache_bytes():  # a host has no floor
@@ -162,9 +200,10 @@ class Course:
     bound: str = ""
     repeats: int = 0
 
-    def run(self) -> tuple[CaseTiming, Speedup]:
+    def run(self) -> Generator[Draw, socket.socket, tuple[CaseTiming, Speedup]]:
         """Settle the method, test the claim against a long batch, then alternate until the answer is clear.
 
+        Gives what draws further inputs where these are not kept yet, and gets the runner's channel to go on with.
         Raises CandidateFault, Unmeasured.
         """
         sets = self.rotation()
@@ -179,7 +218,7 @@ class Course:
         claimed = float(median(long.timing.samples_ns))
         claims.check_further_calls(claimed, further, steady.wall_ns, long.wall_ns)
         self._baseline(0, sets, method, warm=True)
-        result = self._rounds(sets, method)
+        result = yield from self._rounds(sets, method)
         samples = [s for batch in self.candidate for s in batch]
         claims.check_floor(float(median(samples)), floor, self.bound)
         timing = CaseTiming(
@@ -196,24 +235,48 @@ class Course:
         )
         return timing, result
 
-    def _rounds(self, sets: int, method: Method) -> Speedup:
-        begun = time.monotonic()
+    def _rounds(self, sets: int, method: Method) -> Generator[Draw, socket.socket, Speedup]:
+        spent = 0.0
         seed = self.session.seed(self.case, "time/bootstrap")
         chance = secrets.SystemRandom()
+        keeps = True
         for number in range(1, MAX_ROUNDS + 1):
+            if number > MIN_ROUNDS and keeps and not self._is_drawn(number, sets):
+                self.channel = yield partial(self._draw_further, number, sets)
+                keeps = self._is_drawn(number, sets)  # inputs that are too large to be kept are drawn as they come
+            begun = time.monotonic()
             turns = [self._time_candidate, self._time_baseline]
             chance.shuffle(turns)
             for turn in turns:
                 turn(number, sets, method)
+            spent += time.monotonic() - begun
             if number < MIN_ROUNDS:
                 continue
             result = speedup(self.baseline, self.candidate, seed)
             width = (result.high - result.low) / result.value
             if width < NARROW or (width < SETTLED and result.label != "unclear"):
                 break
-            if time.monotonic() - begun > self.options.budget_s:
+            if spent > self.options.budget_s:
                 break
         return result
+
+    def draw(self, number: int, sets: int) -> int:
+        """Draw the inputs of a round and work out their answers: the bytes of both."""
+        drawn = 0
+        for _, case, phase, entry in self.entries(number, sets):
+            expected = self.session.expected(case, phase)
+            drawn += entry.packed.nbytes + 2 * sum(o.nbytes for o in expected.outputs)
+        return drawn
+
+    def _draw_further(self, number: int, sets: int) -> None:
+        for further in range(number, min(number + AHEAD, MAX_ROUNDS + 1)):
+            self.draw(further, sets)
+
+    def _is_drawn(self, number: int, sets: int) -> bool:
+        chosen = siblings.choose(self.session, self.index, number, sets, self.related)
+        return all(
+            self.session.is_kept(self.session.cases[index], f"time/{number}/{n}") for n, index in enumerate(chosen)
+        )
 
     def _time_candidate(self, number: int, sets: int, method: Method) -> None:
         # A call that writes its inputs is right on each set once only, so that these calls are not warmed up.

@@ -22,7 +22,8 @@ def describe(
     texts: Iterable[str], extensions: Sequence[Extension], before: libraries.Mapped, workdir: Path,
     generated: Iterable[str] = (),
 ) -> dict[str, JsonValue]:  # fmt: skip
-    """Details of an artifact: `defined` kernels, `libraries` and `operators` that the candidate leans on.
+    """Details of an artifact: `defined` kernels, `libraries` and `operators` that the candidate leans on; of each of
+    `extensions` with which headers it was built.
 
     texts: device sources. generated: names of kernels whose source is made when they are first launched. before: what
     was mapped before the candidate was loaded. Without pyelftools, where a built
@@ -40,6 +41,8 @@ def describe(
         if extension.path == "light" and extension.sources is not None:
             operators.update(calls.find_calls(extension.sources.text))
     details["operators"] = tuple(sorted(operators))
+    if extensions:
+        details["extensions"] = tuple(extension.describe() for extension in extensions)
     if linkage.is_readable() or not extensions:
         details["libraries"] = tuple(sorted(names))
     return details

@@ -52,6 +52,7 @@ def as_hip(candidate: Candidate) -> Candidate:
 def _emulated(
     candidate: Candidate, view: TaskView, target: Target, samples: Sequence[Inputs], workdir: Path
 ) -> Artifact:
+    from kengine.native.ahead import compiling
     from kengine.native.cupy.kernels import generated_names
     from kengine.native.emulator import Emulator
     from kengine.simt import DeviceLimits
@@ -61,12 +62,16 @@ def _emulated(
         "hip", DeviceLimits.of(chip.arch), figures_of(chip), candidate, workdir, view.sanitize, view.timeout_s,
         differences.explain,
     )  # fmt: skip
-    session = open_session(candidate, view, target, driver, workdir, samples)
+    with compiling(driver):
+        session = open_session(candidate, view, target, driver, workdir, samples)
     width.remember(candidate, view, target, workdir, samples)
     details = definitions.describe(
         [module.unit.text for module in driver.modules], driver.extensions, session.mapped, workdir, generated_names()
     )
-    return Artifact(target, note=f"emulated with {chip.lanes} lanes, the limits of {chip.arch}", details=details)
+    full = [extension.__name__ for extension in driver.extensions if extension.path == "full"]
+    with_torch = f"; built with torch's own headers: {', '.join(full)}" if full else ""
+    note = f"emulated with {chip.lanes} lanes, the limits of {chip.arch}{with_torch}"
+    return Artifact(target, note=note, details=details)
 
 
 def _offline(

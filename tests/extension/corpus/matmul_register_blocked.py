@@ -4,6 +4,7 @@ from torch.utils.cpp_extension import load_inline
 
 src = r"""
 #include <torch/extension.h>
+#include <ATen/ceil_div.h>
 #include <c10/cuda/CUDAException.h>
 
 template <int BM, int BN, int BK, int TM, int TN>

@@ -23,7 +23,7 @@ torch::Tensor swish_forward(torch::Tensor x) {
   auto y = torch::zeros({x.size(0), x.size(1)}, torch::TensorOptions().dtype(x.dtype()).device(x.device()));
   const dim3 block(16, 16);
   const dim3 grid((x.size(1) + block.x - 1) / block.x, (x.size(0) + block.y - 1) / block.y);
-  AT_DISPATCH_FLOATING_TYPES(x.type(), "swish_forward", ([&] {
+  AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "swish_forward", ([&] {
     swish_kernel<scalar_t><<<grid, block>>>(
         x.packed_accessor32<scalar_t, 2, torch::RestrictPtrTraits>(),
         y.packed_accessor32<scalar_t, 2, torch::RestrictPtrTraits>());

@@ -1,10 +1,14 @@
-// AT_DISPATCH_*: a block of code for each element type, and the types that kernels accumulate in.
+// AT_DISPATCH_*: a block of code for each element type.
 #pragma once
 #include "types.h"
 
 namespace detail {
 inline c10::ScalarType scalar_type(c10::ScalarType t) { return t; }
+#ifdef LIGHT_DISPATCH_BY_SCALAR_TYPE  // torch has it no more: x.scalar_type() instead of x.type()
+c10::ScalarType scalar_type(const c10::DeprecatedTypeProperties& t) = delete;
+#else
 inline c10::ScalarType scalar_type(const c10::DeprecatedTypeProperties& t) { return t.scalarType(); }
+#endif
 }  // namespace detail
 
 #define AT_PRIVATE_CASE_TYPE_USING_HINT(type, hint, ...)                 \
@@ -54,37 +58,6 @@ inline c10::ScalarType scalar_type(const c10::DeprecatedTypeProperties& t) { ret
   AT_DISPATCH_SWITCH(TYPE, NAME, LIGHT_CASES_ALL(__VA_ARGS__) AT_DISPATCH_CASE(A, __VA_ARGS__) AT_DISPATCH_CASE(B, __VA_ARGS__))
 #define AT_DISPATCH_ALL_TYPES_AND3(A, B, C, TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, LIGHT_CASES_ALL(__VA_ARGS__) AT_DISPATCH_CASE(A, __VA_ARGS__) AT_DISPATCH_CASE(B, __VA_ARGS__) AT_DISPATCH_CASE(C, __VA_ARGS__))
-#define AT_DISPATCH_ALL_TYPES_AND_HALF(TYPE, NAME, ...) AT_DISPATCH_SWITCH(TYPE, NAME, LIGHT_CASES_ALL(__VA_ARGS__) AT_DISPATCH_CASE(::c10::ScalarType::Half, __VA_ARGS__))
 #define AT_DISPATCH_INDEX_TYPES(TYPE, NAME, ...)                                                      \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_PRIVATE_CASE_TYPE_USING_HINT(::c10::ScalarType::Int, index_t, __VA_ARGS__) \
                                      AT_PRIVATE_CASE_TYPE_USING_HINT(::c10::ScalarType::Long, index_t, __VA_ARGS__))
-
-namespace at {
-template <class T, bool is_cuda> struct AccumulateType { using type = T; };
-#define LIGHT_X(T, A, B)                                              \
-  template <> struct AccumulateType<T, true> { using type = A; };     \
-  template <> struct AccumulateType<T, false> { using type = B; };
-LIGHT_X(c10::Half, float, float) LIGHT_X(c10::BFloat16, float, float) LIGHT_X(float, float, double) LIGHT_X(double, double, double)
-LIGHT_X(int8_t, int64_t, int64_t) LIGHT_X(uint8_t, int64_t, int64_t) LIGHT_X(int16_t, int64_t, int64_t) LIGHT_X(int, int64_t, int64_t) LIGHT_X(int64_t, int64_t, int64_t)
-LIGHT_X(bool, bool, bool)
-#undef LIGHT_X
-template <class T, bool is_cuda>
-using acc_type = typename AccumulateType<T, is_cuda>::type;
-template <class T> struct OpMathType { using type = T; };
-template <> struct OpMathType<c10::Half> { using type = float; };
-template <> struct OpMathType<c10::BFloat16> { using type = float; };
-template <class T>
-using opmath_type = typename OpMathType<T>::type;
-template <class A, class B>
-C10_HOST_DEVICE constexpr inline A ceil_div(A a, B b) { return static_cast<A>((a + b - 1) / b); }
-template <class A, class B>
-C10_HOST_DEVICE constexpr inline A round_up(A a, B b) { return ceil_div(a, b) * b; }
-constexpr int kMaxBlock = 1024;
-}  // namespace at
-namespace at::cuda {
-template <class A, class B>
-C10_HOST_DEVICE constexpr inline A ATenCeilDiv(A a, B b) { return static_cast<A>((a + b - 1) / b); }
-}  // namespace at::cuda
-namespace c10 {
-using at::ceil_div;
-}

@@ -77,7 +77,7 @@ LIGHT_UNARY(LIGHT_X)
 LIGHT_BOTH(LIGHT_X) LIGHT_FUNCTIONS(LIGHT_X)
 #undef LIGHT_X
 #define LIGHT_X(name) template <class = void> inline std::tuple<Tensor, Tensor> name(const Tensor& self, LIGHT_FIVE) { return Tensor::two(#name, {self, a, b, c, d, e}); }
-LIGHT_PAIRS(LIGHT_X)
+LIGHT_PAIRS(LIGHT_X) LIGHT_PAIR_FUNCTIONS(LIGHT_X)
 #undef LIGHT_X
 #define LIGHT_X(name) template <class = void> inline std::vector<Tensor> name(const Tensor& self, LIGHT_FIVE) { return Tensor::many(#name, {self, a, b, c, d, e}); }
 LIGHT_LISTS(LIGHT_X)

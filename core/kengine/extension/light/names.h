@@ -20,7 +20,7 @@
   X(logical_and) X(logical_or) X(logical_xor) X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(matmul) X(mm) X(bmm) X(mv) X(dot) X(inner) X(outer) X(ger) \
   X(addmm) X(addmv) X(addbmm) X(baddbmm) X(addcmul) X(addcdiv) X(lerp) X(clamp) X(clamp_min) X(clamp_max) X(clip) X(nonzero) X(repeat_interleave) \
   X(nan_to_num) X(atan2) X(hypot) X(take) X(take_along_dim) X(tile) X(bincount) X(dist) X(renorm) X(copysign) X(heaviside) X(hardshrink) X(ravel) \
-  X(broadcast_to) X(view_as_real) X(view_as_complex) X(real) X(imag) X(conj) X(logaddexp) X(isclose) X(kron) X(cross) X(histc) X(corrcoef) X(cov) X(quantile) X(positive) \
+  X(broadcast_to) X(conj) X(logaddexp) X(isclose) X(kron) X(cross) X(histc) X(corrcoef) X(cov) X(quantile) X(positive) \
   X(signbit) X(logit) X(rad2deg) X(deg2rad) X(xlogy) X(sinc) X(put) X(adjoint) X(prelu) X(bernoulli) X(multinomial) X(msort) X(vdot) X(inverse) X(pinverse) X(det) X(cholesky) X(matrix_exp) X(matrix_power)
 
 // Tensor members only.
@@ -42,8 +42,9 @@
   X(binary_cross_entropy_with_logits) X(hinge_embedding_loss) X(cosine_embedding_loss) X(margin_ranking_loss) X(triplet_margin_loss) X(soft_margin_loss) X(poisson_nll_loss) X(max_pool1d) X(max_pool2d) X(max_pool3d) \
   X(avg_pool1d) X(avg_pool2d) X(avg_pool3d) X(adaptive_avg_pool1d) X(adaptive_avg_pool2d) X(adaptive_avg_pool3d) X(upsample_nearest2d) X(upsample_bilinear2d) X(pad) X(constant_pad_nd) X(reflection_pad1d) X(reflection_pad2d) \
   X(replication_pad1d) X(replication_pad2d) X(pixel_shuffle) X(pixel_unshuffle) X(cdist) X(pdist) X(cosine_similarity) X(pairwise_distance) X(searchsorted) X(bucketize) X(one_hot) X(tensordot) \
-  X(addr) X(im2col) X(col2im) X(grid_sampler) X(scaled_dot_product_attention) X(trapz) X(cumulative_trapezoid) X(isin) X(combinations) X(cartesian_prod) X(vander) X(diff) X(frobenius_norm) X(rsub) X(rnn_tanh_cell) X(linalg_norm) X(linalg_vector_norm) X(_softmax) X(_log_softmax) X(gru_cell)
+  X(view_as_real) X(view_as_complex) X(real) X(imag) X(addr) X(im2col) X(col2im) X(grid_sampler) X(scaled_dot_product_attention) X(trapz) X(cumulative_trapezoid) X(isin) X(combinations) X(cartesian_prod) X(vander) X(diff) X(frobenius_norm) X(rsub) X(rnn_tanh_cell) X(linalg_norm) X(linalg_vector_norm) X(_softmax) X(_log_softmax) X(gru_cell)
 
-// Results of several tensors: member and free function with the number of them.
-#define LIGHT_PAIRS(X) X(sort) X(topk) X(mode) X(kthvalue) X(cummax) X(cummin) X(var_mean) X(std_mean) X(aminmax) X(frexp) X(slogdet) X(qr) X(_aminmax)
+// Results of several tensors: members and free functions, and free functions only.
+#define LIGHT_PAIRS(X) X(sort) X(topk) X(mode) X(kthvalue) X(cummax) X(cummin) X(aminmax) X(frexp) X(slogdet) X(qr)
+#define LIGHT_PAIR_FUNCTIONS(X) X(var_mean) X(std_mean) X(_aminmax)
 #define LIGHT_LISTS(X) X(split) X(chunk) X(unbind) X(split_with_sizes) X(tensor_split) X(hsplit) X(vsplit)

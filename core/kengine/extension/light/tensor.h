@@ -128,7 +128,6 @@ class Tensor {
   Tensor& zero_() const { ::light::zero(get()); return self(); }
   Tensor& copy_(const Tensor& from, bool non_blocking = false) const { return in_place("copy_", {*this, from, non_blocking}); }
   Tensor& resize_(IntArrayRef sizes) const { return in_place("resize_", {*this, sizes}); }
-  Tensor T() const { return own(::light::property(get(), "T")); }
   Tensor operator[](int64_t i) const { return apply("select", {*this, int64_t(0), i}); }
   Tensor operator[](const Tensor& i) const { LIGHT_V v(i); return own(::light::subscript(get(), &v, 1)); }
   Tensor index(std::initializer_list<indexing::TensorIndex> i) const;

@@ -10,9 +10,8 @@ enum class ScalarType : int8_t {
   Undefined = 127,
 };
 #define LIGHT_TYPE(k, s) constexpr ScalarType k = ScalarType::s;
-LIGHT_TYPE(kByte, Byte) LIGHT_TYPE(kUInt8, Byte) LIGHT_TYPE(kChar, Char) LIGHT_TYPE(kInt8, Char) LIGHT_TYPE(kShort, Short) LIGHT_TYPE(kInt16, Short)
-LIGHT_TYPE(kInt, Int) LIGHT_TYPE(kInt32, Int) LIGHT_TYPE(kLong, Long) LIGHT_TYPE(kInt64, Long) LIGHT_TYPE(kHalf, Half) LIGHT_TYPE(kFloat16, Half)
-LIGHT_TYPE(kFloat, Float) LIGHT_TYPE(kFloat32, Float) LIGHT_TYPE(kDouble, Double) LIGHT_TYPE(kFloat64, Double) LIGHT_TYPE(kBool, Bool)
+LIGHT_TYPE(kByte, Byte) LIGHT_TYPE(kChar, Char) LIGHT_TYPE(kShort, Short) LIGHT_TYPE(kInt, Int) LIGHT_TYPE(kLong, Long) LIGHT_TYPE(kHalf, Half)
+LIGHT_TYPE(kFloat, Float) LIGHT_TYPE(kDouble, Double) LIGHT_TYPE(kBool, Bool)
 LIGHT_TYPE(kBFloat16, BFloat16) LIGHT_TYPE(kComplexFloat, ComplexFloat) LIGHT_TYPE(kComplexDouble, ComplexDouble) LIGHT_TYPE(kUInt16, UInt16)
 LIGHT_TYPE(kUInt32, UInt32) LIGHT_TYPE(kUInt64, UInt64) LIGHT_TYPE(kFloat8_e4m3fn, Float8_e4m3fn) LIGHT_TYPE(kFloat8_e5m2, Float8_e5m2)
 #undef LIGHT_TYPE
@@ -104,7 +103,6 @@ inline TypeMeta scalarTypeToTypeMeta(ScalarType t) { return TypeMeta(t); }
 class DeprecatedTypeProperties {
  public:
   DeprecatedTypeProperties(ScalarType t, DeviceType d) : type_(t), device_(d) {}
-  operator ScalarType() const { return type_; }
   ScalarType scalarType() const { return type_; }
   TypeMeta typeMeta() const { return TypeMeta(type_); }
   DeviceType device_type() const { return device_; }
@@ -178,5 +176,9 @@ inline TensorOptions requires_grad(bool r = true) { return TensorOptions().requi
 
 namespace torch {
 using Dtype = c10::ScalarType;
-constexpr c10::ScalarType kF16 = c10::kHalf, kF32 = c10::kFloat, kF64 = c10::kDouble, kBF16 = c10::kBFloat16;
+// These are torch's only: ATen has kFloat, and no kFloat32.
+constexpr c10::ScalarType kUInt8 = c10::kByte, kInt8 = c10::kChar, kInt16 = c10::kShort, kInt32 = c10::kInt, kInt64 = c10::kLong;
+constexpr c10::ScalarType kFloat16 = c10::kHalf, kFloat32 = c10::kFloat, kFloat64 = c10::kDouble;
+constexpr c10::ScalarType kU8 = kUInt8, kI8 = kInt8, kI16 = kInt16, kI32 = kInt32, kI64 = kInt64, kF16 = kFloat16, kF32 = kFloat32, kF64 = kFloat64;
+constexpr c10::ScalarType kU16 = c10::kUInt16, kU32 = c10::kUInt32, kU64 = c10::kUInt64;
 }  // namespace torch

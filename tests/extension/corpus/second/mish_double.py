@@ -29,7 +29,7 @@ std::vector<torch::Tensor> mish_cuda_forward(torch::Tensor x) {
   const int threads = 1024;
   const dim3 blocks((state_size + threads - 1) / threads, batch_size);
 
-  AT_DISPATCH_FLOATING_TYPES(x.type(), "mish_forward_cuda", ([&] {
+  AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "mish_forward_cuda", ([&] {
     mish_cuda_forward_kernel<scalar_t><<<blocks, threads>>>(
         x.packed_accessor32<scalar_t,2,torch::RestrictPtrTraits>(),
         y.packed_accessor32<scalar_t,2,torch::RestrictPtrTraits>());

@@ -1,2 +1,2 @@
 #pragma once
-#include "light/everything.h"
+#include "light/op_math_type.h"

@@ -1,2 +1,4 @@
 #pragma once
-#include "light/cuda.h"
+#include <ATen/ceil_div.h>
+#include <ATen/cuda/ApplyGridUtils.cuh>
+#include <ATen/cuda/Atomic.cuh>
