@@ -67,7 +67,10 @@ def make():
         def request(op, body, timeout_s, fds=(), turn=None):
             asked.append((op, body))
             turns.append(turn)
-            return {**HONEST[op], **replies.get(op, {})}
+            honest = HONEST[op]
+            if op == "sequence":
+                honest = {**honest, "facts": [codec.to_json(Facts())] * body["modes"].count("traced")}
+            return {**honest, **replies.get(op, {})}
 
         job = SimpleNamespace(
             plan=Plan(), task=Task("t", "function", ""), durations_ns={}, digests={}, artifact=None,
@@ -95,7 +98,8 @@ def test_honest_replies(make):
     assert (comparison.ok, launches, details) == (True, (Launch("k", (1,)),), {"a": 1})
     assert execution.trace(0, "fresh") == (Comparison("c", True), (Launch("k", (1,)),))
     sequence(execution)
-    assert execution.launched == [(Launch("k", (1,)),), ()] and execution.facts == [Facts(), Facts()]
+    assert execution.launched == [(Launch("k", (1,)),), ()] and execution.facts == [Facts()] * len(execution.traced)
+    assert execution.traced == [0] * (1 + execution.followed[0])
     assert execution.look_again() == [Comparison("c", True)] * 2
     assert execution.job.digests == {"check/a": "digest of check"}
     modes = [body["mode"] for op, body in execution.asked if op == "launch"]

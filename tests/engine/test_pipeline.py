@@ -11,7 +11,7 @@ from kengine.config import Plan
 from kengine.engine import pipeline
 from kengine.engine.job import Job
 from kengine.errors import CandidateFault, ContractViolation, InfraError
-from kengine.model import Artifact, Case, Comparison, Finding, Launch, LintRecord
+from kengine.model import Artifact, Case, Comparison, Finding, Launch, LintRecord, Mode
 from kengine.plugins import backend as backends
 from toy_items import GOOD, TASK, item
 
@@ -41,9 +41,9 @@ class Bench:
                     raise bench.compiles
                 return Artifact(target)
 
-            def check(self, case, phase, elsewhere=False):
+            def check(self, case, phase, mode=Mode.normal, elsewhere=False):
                 self.stage = "launch"
-                bench.asked.append(f"case {case}")
+                bench.asked.append(f"case {case}" + (" followed" if mode is Mode.traced else ""))
                 if bench.launch_fault and case == 1:
                     raise bench.launch_fault
                 name = bench.cases[case].name

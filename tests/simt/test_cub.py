@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kengine.simt import Fault, Unsupported
+from kengine.simt import CompileError, Fault, Unsupported
 from kengine.simt import unsupported as constructs
 from kengine.simt.toolchain import SOURCES
 from kengine.simt.unsupported import find_unsupported
@@ -27,7 +27,7 @@ def test_block_reductions(compile_source: Any, check: bool) -> None:
           const float v = x[threadIdx.x];
           float s = Sums(temp).Sum(v);
           __syncthreads();
-          float m = Sums(temp).Reduce(v, cub::Max());
+          float m = Sums(temp).Reduce(v, cuda::maximum<>{});
           __syncthreads();
           float part = Sums(temp).Sum(v, n);
           int low = cub::BlockReduce<int, 96>(other.a).Reduce((int)(v * 1000), [](int a, int b) { return a < b ? a : b; }, n);
@@ -91,11 +91,11 @@ def test_warp_collectives(compile_source: Any, check: bool) -> None:
           int t = threadIdx.x;
           double v = x[t], in, ex, all;
           out[0 * n + t] = Full(full[t / 32]).Sum(v);
-          out[1 * n + t] = Full(full[t / 32]).Reduce(v, cub::Max(), 20);
+          out[1 * n + t] = Full(full[t / 32]).Reduce(v, cuda::maximum<>{}, 20);
           out[2 * n + t] = Eighth(eighth[t / 8]).Sum(v);
           Scan(scan[t / 16]).InclusiveSum(v, in, all);
           out[3 * n + t] = in; out[4 * n + t] = all;
-          Scan(scan[t / 16]).ExclusiveScan(v, ex, 100.0, cub::Sum());
+          Scan(scan[t / 16]).ExclusiveScan(v, ex, 100.0, cuda::std::plus<>{});
           out[5 * n + t] = ex;
           out[6 * n + t] = Scan(scan[t / 16]).Broadcast(v, 3);
           out[7 * n + t] = Full(full[t / 32]).HeadSegmentedSum(v, t % 5 == 0);
@@ -143,9 +143,9 @@ def test_block_scans(compile_source: Any, check: bool) -> None:
           __syncthreads();
           Scan(temp).ExclusiveSum(v, r); out[2 * n + t] = r;
           __syncthreads();
-          Scan(temp).ExclusiveScan(v, r, -1000, cub::Max()); out[3 * n + t] = r;
+          Scan(temp).ExclusiveScan(v, r, -1000, cuda::maximum<>{}); out[3 * n + t] = r;
           __syncthreads();
-          Scan(temp).InclusiveScan(v, r, cub::Min()); out[4 * n + t] = r;
+          Scan(temp).InclusiveScan(v, r, cuda::minimum<>{}); out[4 * n + t] = r;
           __syncthreads();
           Running running(7);
           for (int pass = 0; pass < 2; ++pass) {
@@ -160,7 +160,7 @@ def test_block_scans(compile_source: Any, check: bool) -> None:
           for (int i = 0; i < 3; ++i) a[i] = b[i] = x[threadIdx.x * 3 + i];
           Scan(temp).ExclusiveSum(a, a, all);
           __syncthreads();
-          Scan(temp).InclusiveScan(b, b, cub::Max());
+          Scan(temp).InclusiveScan(b, b, cuda::maximum<>{});
           for (int i = 0; i < 3; ++i) { out[threadIdx.x * 3 + i] = a[i]; out[n + threadIdx.x * 3 + i] = b[i]; }
           out[2 * n] = all;
         }
@@ -278,7 +278,7 @@ def test_storage_that_is_used_again_without_a_barrier_is_a_race(fault_of: Callab
           typedef cub::BlockReduce<float, 128> Reduce;
           __shared__ typename Reduce::TempStorage temp;
           float s = Reduce(temp).Sum(x[threadIdx.x]);
-          float m = Reduce(temp).Reduce(x[threadIdx.x], cub::Max());
+          float m = Reduce(temp).Reduce(x[threadIdx.x], cuda::maximum<>{});
           if (threadIdx.x == 0) { out[0] = s; out[1] = m; }
         }
         """,
@@ -406,3 +406,35 @@ def test_every_header_and_name_of_ours_is_let_through() -> None:
     for name in re.findall(r"\b[A-Z]\w+", re.sub(r"\(.*?\)\S*|\\w\+", "", constructs._CUB)):
         text = "\n".join(path.read_text() for path in folder.rglob("*.cuh"))
         assert re.search(rf"\b{name}", text), name
+
+
+GONE = {
+    "Sum": ("y[t] = B(s).Reduce(t, cub::Sum());", r"cuda::std::plus<>"),
+    "Max": ("y[t] = B(s).Reduce(t, cub::Max());", r"cuda::maximum<>"),
+    "Min": ("y[t] = B(s).Reduce(t, cub::Min());", r"cuda::minimum<>"),
+    "Equality": ("y[t] = cub::Equality()(t, 1);", r"cuda::std::equal_to<>"),
+    "Inequality": ("y[t] = cub::Inequality()(t, 1);", r"cuda::std::not_equal_to<>"),
+    "Difference": ("y[t] = cub::Difference()(t, 1);", r"cuda::std::minus<>"),
+    "Division": ("y[t] = cub::Division()(t, 1);", r"cuda::std::divides<>"),
+    "Int2Type": ("y[t] = cub::Int2Type<3>::VALUE;", r"cuda::std::integral_constant<int, N>"),
+    "LaneId": ("y[t] = cub::LaneId();", r"threadIdx.x % 32"),
+    "WarpId": ("y[t] = cub::WarpId();", r"threadIdx.x / 32"),
+    "CTA_SYNC": ("cub::CTA_SYNC();", r"__syncthreads"),
+    "WARP_SYNC": ("cub::WARP_SYNC(~0u);", r"__syncwarp"),
+}
+
+
+@pytest.mark.parametrize("name", GONE)
+def test_what_the_cub_of_cuda_13_has_lost(compile_source: Any, name: str) -> None:
+    use, instead = GONE[name]
+    source = (
+        "#include <cub/cub.cuh>\n__global__ void k(int* y) {\n  int t = threadIdx.x;\n"
+        f"  typedef cub::BlockReduce<int, 64> B; __shared__ B::TempStorage s;\n  {use}\n}}"
+    )
+    with pytest.raises(
+        CompileError, match=rf"kernel.cu:5: .*cub::{name} is not in the CUB of CUDA 13: use {instead}"
+    ) as caught:
+        compile_source(source)
+    assert caught.value.line == 5
+    hip = "#include <hip/hip_runtime.h>\n" + source.replace("cub/cub.cuh", "hipcub/hipcub.hpp")
+    assert "k" in compile_source(hip.replace("cub::", "hipcub::"), dialect="hip", lanes=64).kernels

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from kengine.simt.kernels import find_kernels, parameter_name
 from kengine.simt.lexer import blank, closing, line_of, split_commas
@@ -84,3 +86,14 @@ def test_volatile_and_returns_in_macros() -> None:
     assert has_return_in_macro("#define GUARD \\\n  if (i >= n) return;\n") and not has_return_in_macro(
         "void f() { return; }\n#define A 1"
     )
+
+
+def test_long_comments_take_no_time() -> None:
+    source = (
+        "__noinline__ int f();\n" + "// a remark of no importance\n" * 20_000 + "__device__  __noinline__ int g();\n"
+    )
+    begun = time.process_time()
+    made = rewrite(source)
+    assert time.process_time() - begun < 5
+    assert made.count("__attribute__((noinline))") == 2 and made.count("\n") == source.count("\n")
+    assert rewrite("#define KEEP(__noinline__) x") == "#define KEEP(__noinline__) x"

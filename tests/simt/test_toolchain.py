@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from kengine.errors import InfraError
-from kengine.simt import CompileError, toolchain
+from kengine.simt import CompileError, processes, toolchain
 
 SPIN, SLEEP = "while True: pass", "import time; time.sleep(60)"
 
@@ -24,16 +24,16 @@ def test_a_compiler_that_got_no_processor_is_the_machines_fault(tmp_path: Path) 
 
 
 def test_a_compiler_that_never_ends_is_the_candidates_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = toolchain._family
-    monkeypatch.setattr(toolchain, "_family", lambda root: dict.fromkeys(real(root), 2.9))
+    real = processes.find_family
+    monkeypatch.setattr(processes, "find_family", lambda root: dict.fromkeys(real(root), 2.9))
     with pytest.raises(CompileError, match="the compiler has not finished after 3 s"):
         toolchain.run([sys.executable, "-c", SPIN], tmp_path)
 
 
 def test_processor_time_counts_the_children_and_they_end_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[dict[int, float]] = []
-    real = toolchain._family
-    monkeypatch.setattr(toolchain, "_family", lambda root: seen.append(real(root)) or dict.fromkeys(seen[0], 0.0))
+    real = processes.find_family
+    monkeypatch.setattr(processes, "find_family", lambda root: seen.append(real(root)) or dict.fromkeys(seen[0], 0.0))
     child = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {SPIN!r}])"
     with pytest.raises(InfraError):
         toolchain.run([sys.executable, "-c", child], tmp_path)
@@ -56,3 +56,18 @@ def test_messages_of_a_failure_are_kept(tmp_path: Path) -> None:
     with pytest.raises(CompileError) as caught:
         toolchain.run([sys.executable, "-c", "import sys; sys.exit('no such flag')"], tmp_path)
     assert caught.value.log == "no such flag\n"
+
+
+def test_flags_that_a_compiler_does_not_know_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    if toolchain.find_compiler().is_clang:
+        pytest.skip("flags of g++")
+    monkeypatch.setattr(toolchain, "_SMALL", ("-fno-tree-sra", "-fno-such-pass-of-any-compiler", "-fno-dse"))
+    assert toolchain.small_flags.__wrapped__() == ("-fno-tree-sra", "-fno-dse")
+    monkeypatch.setattr(toolchain, "_SMALL", ("-fno-tree-sra",))
+    assert toolchain.small_flags.__wrapped__() == ("-fno-tree-sra",)
+
+
+def test_only_checked_code_is_compiled_with_fewer_passes() -> None:
+    fast, checked = (toolchain.Mode(32, False, check, False).flags() for check in (False, True))
+    assert not set(toolchain.small_flags()) & set(fast)
+    assert set(toolchain.small_flags()) <= set(checked) or toolchain.find_compiler().is_clang

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kengine.simt import CompileError
 
 SHUFFLES = """
 __global__ void k(const int* x, int* out, int n) {
@@ -224,3 +225,34 @@ def test_grid_barrier_of_a_cooperative_launch(compile_source: Any, check: bool) 
     program.launch("k", 4, 32, (x, partial, out, 3), cooperative=True)
     for r in range(3):
         np.testing.assert_array_equal(out[r], (x.sum() + 128 * r) * 1000 + x[31::32] + r)
+
+
+OLD = {
+    "__shfl": "__shfl(t, 0)",
+    "__shfl_up": "__shfl_up(t, 1)",
+    "__shfl_down": "__shfl_down(t, 1)",
+    "__shfl_xor": "__shfl_xor(t, 1, 16)",
+    "__ballot": "(int)__ballot(t > 3)",
+    "__any": "__any(t > 3)",
+    "__all": "__all(t > 3)",
+}
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_maskless_operations_are_hips_alone(compile_source: Any, check: bool, name: str) -> None:
+    source = f"__global__ void k(int* y) {{\n  int t = threadIdx.x;\n  y[t] = {OLD[name]};\n}}"
+    with pytest.raises(
+        CompileError, match=rf"kernel.cu:3: .*{name}\(\) does not exist .* use {name}_sync\(\)"
+    ) as caught:
+        compile_source(source, check=check)
+    assert caught.value.line == 3
+    assert "k" in compile_source(source, check=check, dialect="hip", lanes=64).kernels
+
+
+def test_a_macro_or_function_of_that_name_is_the_candidates(compile_source: Any) -> None:
+    y = np.zeros(32, np.int32)
+    compile_source(
+        "#define __any(p) __any_sync(0xffffffffu, p)\n__device__ int __all(int p) { return 5 + p; }\n"
+        "__global__ void k(int* y) { y[threadIdx.x] = 10 * __any(threadIdx.x == 3) + __all(1); }"
+    ).launch("k", 1, 32, (y,))
+    assert (y == 16).all()

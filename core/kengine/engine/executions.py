@@ -32,7 +32,11 @@ _MODES = (Mode.normal, Mode.traced)
 
 
 class Execution:
-    """One candidate in one runner; `stage` is the stage that it is in, for the record of a fault."""
+    """One candidate in one runner; `stage` is the stage that it is in, for the record of a fault.
+
+    facts: what was seen of the calls that were followed, and `traced` the case of each. others: the cases of other
+    forms than the first one's on which it is followed (`integrity.order.draw_others`).
+    """
 
     def __init__(self, job: Job, judge: Judge, task: OpenTask, runner: Runner, device: Device) -> None:
         self.job = job
@@ -48,6 +52,8 @@ class Execution:
         self.followed: list[bool] = []
         self.places: dict[int, Any] = {}
         self.facts: list[Facts] = []
+        self.traced: list[int] = []
+        self.others: frozenset[int] = frozenset()
         self.unjoined: set[str] = set()
         self.calls = 0
         self.processes: frozenset[int] = frozenset()
@@ -104,42 +110,34 @@ class Execution:
         finally:
             wire.close_all(fds)
         self._count(reply, begun)
+        if mode is Mode.traced:
+            self._note_facts(case, reply.get("facts"))
         return reply.get("outputs"), _read_launches(reply.get("launches")), _read_details(reply.get("details"))
 
     def check(
         self, case: int, phase: str, mode: Mode = Mode.normal, elsewhere: bool = False
     ) -> tuple[Comparison, tuple[Launch, ...], dict[str, Any]]:
-        """Launch on fresh inputs, as `launch` does, and have the judge compare. Raises CandidateFault."""
+        """Launch on fresh inputs, as `launch` does, and have the judge compare. Raises CandidateFault.
+
+        What was seen of a call that is followed (mode traced) is then in `facts`, the runner's word.
+        """
         outputs, launches, details = self.launch(case, phase, mode, elsewhere)
         self.stage = "compare"
         with self.job.stage("compare"):
             # Where the answer is meant to be wrong, nobody wants to know in what way.
-            brief = mode is not Mode.normal
+            brief = mode not in _MODES
+            kept = mode is Mode.normal or (mode is Mode.traced and case in self.others)
             comparison, digest = self.judge.compare(
-                self.task, case, phase, self.runner.holder, outputs, brief, digest=not brief
+                self.task, case, phase, self.runner.holder, outputs, brief, digest=kept
             )
-        if mode is Mode.normal:
+        if kept:
             self.job.digests[f"{phase}/{self.task.cases[case].name}"] = digest
         return comparison, launches, details
 
     def trace(self, case: int, phase: str) -> tuple[Comparison, tuple[Launch, ...]]:
-        """Call the candidate once while it is followed, and compare; what was seen is then in `facts`, the runner's
-        word. Raises CandidateFault."""
-        self.stage = "launch"
-        bundles, fds = self.judge.lend(self.task, [case], phase, self.runner.holder)
-        try:
-            with self.device.shared():
-                view = codec.to_json(self.task.views[case])
-                body = {"case": view, "mode": Mode.traced.value, "bundle": bundles[0]}
-                begun = time.perf_counter_ns()
-                reply = self.runner.request("launch", body, self._timeout_s, tuple(fds))
-        finally:
-            wire.close_all(fds)
-        self._count(reply, begun)
-        self.stage = "compare"
-        comparison, _ = self.judge.compare(self.task, case, phase, self.runner.holder, reply.get("outputs"), False)
-        self.facts.append(_read_facts(reply.get("facts")))
-        return comparison, _read_launches(reply.get("launches"))
+        """Call the candidate once while it is followed, and compare. Raises CandidateFault."""
+        comparison, launches, _ = self.check(case, phase, Mode.traced)
+        return comparison, launches
 
     def sequence(self, cases: Sequence[int], phases: Sequence[str], at: Any = None) -> bool:
         """Call the candidate on several cases in one go; what each call gave at once is compared into `compared`, what
@@ -168,9 +166,13 @@ class Execution:
             raise CandidateFault("tampered", "the result channel carried no list of launches for each call")
         self.launched = [_read_launches(each) for each in launches]
         followed = reply.get("facts")
-        if not isinstance(followed, list) or len(followed) > len(cases):
-            raise CandidateFault("tampered", "the result channel carried no list of facts")
-        self.facts += [_read_facts(each) for each in followed]
+        on = [case for case, each in zip(cases, self.followed) if each]
+        if not isinstance(followed, list) or len(followed) != len(on):
+            raise CandidateFault(
+                "tampered", "the result channel carried no list of facts for each call that was followed"
+            )
+        for case, each in zip(on, followed):
+            self._note_facts(case, each)
         self.held = list(zip(cases, phases))
         self.compared = self._compare_held(reply.get("outputs"))
         return True
@@ -190,6 +192,10 @@ class Execution:
             self.judge.compare(self.task, case, phase, holder, each, False)[0]
             for (case, phase), each in zip(self.held, outputs)
         ]
+
+    def _note_facts(self, case: int, value: Any) -> None:
+        self.facts.append(_read_facts(value))
+        self.traced.append(case)
 
     def _count(self, reply: dict[str, Any], begun: int, calls: int = 1) -> None:
         """Add what the runner says of the candidate's own time, as far as it can be true."""

@@ -19,6 +19,7 @@ from kengine.model import (
     Launch,
     LaunchRecord,
     LintRecord,
+    Mode,
     Verdict,
 )
 
@@ -130,9 +131,11 @@ def _launch(job: Job, execution: Execution) -> list[tuple[Launch, ...]]:
     cases = execution.task.cases
     plain = not job.plan.integrity
     apart = frozenset() if plain else integrity.elsewhere(cases)
+    execution.others = frozenset() if plain else integrity.draw_others(cases, execution.task.views)
     try:
         for case in range(len(cases)) if plain else integrity.order(cases):
-            comparison, seen, more = execution.check(case, "check", elsewhere=case in apart)
+            mode = Mode.traced if case in execution.others else Mode.normal
+            comparison, seen, more = execution.check(case, "check", mode, elsewhere=case in apart)
             found[case] = comparison, seen
             details.update(more)
             if not comparison.ok:

@@ -30,7 +30,7 @@ def import_all() -> None:
     torch.set_num_threads(1)
     import torch.utils.cpp_extension
 
-    from kengine.native import arguments, binding, definitions, inline, memory, options, session, unrun  # noqa: F401
+    from kengine.native import ahead, arguments, binding, definitions, inline, memory, options, session, unrun  # noqa: F401
     from kengine.native.cupy import arrays, elementwise, functions, kernels, reduction, runtime  # noqa: F401
     from kengine.pretence import cuda, tensors  # noqa: F401
     from kengine.runner import entry, source, state, watch  # noqa: F401
@@ -49,6 +49,7 @@ def rehearse(dialect: Dialect, lanes: Literal[32, 64], arch: str) -> None:
     import numpy as np
 
     from kengine.native import cache, emulator  # noqa: F401
+    from kengine.native.options import host_options
     from kengine.simt import DeviceLimits, build
 
     cache.prepare(lanes, dialect)
@@ -56,5 +57,8 @@ def rehearse(dialect: Dialect, lanes: Literal[32, 64], arch: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = cache.make_private(Path(folder))
         for check in (True, False):
-            program = build(KERNEL, lanes=lanes, dialect=dialect, check=check, limits=limits, cache=place)
+            program = build(
+                KERNEL, lanes=lanes, dialect=dialect, check=check, limits=limits, cache=place,
+                options=host_options((), place),
+            )  # fmt: skip
             program.launch("increment", 1, 64, (np.zeros(8, np.float32), 8))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+from kengine.simt import standing
 from kengine.simt.alignment import compile_unit
 from kengine.simt.fault import CompileError, Unsupported
 from kengine.simt.lexer import blank, line_of
@@ -116,6 +118,14 @@ def _compile(
     runtime: Path,
     cache: Path,
 ) -> None:
+    try:
+        made = standing.compile_source(prelude, text, filename, mode, options, runtime, cache)
+    except CompileError as error:
+        raise _explain(error, filename) from None
+    if made is not None:
+        os.replace(made, library)
+        shutil.rmtree(made.parent, ignore_errors=True)
+        return
     header = precompiled_header(mode, cache)
     compiler = find_compiler()
     include = ["-include-pch", f"{header}.pch"] if compiler.is_clang else ["-include", str(header)]
@@ -144,7 +154,10 @@ def _explain(error: CompileError, filename: str) -> CompileError:
         # An error inside a macro or a header of ours is reported there; the candidate's line follows as context.
         return CompileError(f"{filename}:{first.group(1)}: {first.group(2)}", int(first.group(1)), error.log)
     message = re.search(r"(?:error: |undefined reference to )(.*)$", error.log, re.M)
-    near = re.search(rf"^\s*(?:In file included from |from )?{re.escape(filename)}:(\d+)", error.log, re.M)
+    place = rf"{re.escape(filename)}:(\d+)"
+    # What uses a template of ours, before what includes it.
+    near = re.search(rf"^{place}(?::\d+)?:\s+(?:required from|note: in instantiation)", error.log, re.M)
+    near = near or re.search(rf"^\s*(?:In file included from |from )?{place}", error.log, re.M)
     line = int(near.group(1)) if near else None
     text = message.group(0) if message else error.message
     return CompileError(f"{filename}:{line}: {text}" if line else f"{filename}: {text}", line, error.log)

@@ -35,7 +35,7 @@ def rewrite(source: str) -> str:
     _rewrite_launches(source, text, generic, edits)
     _rewrite_kernels(text, kernels, edits)
     # As a macro, this keyword would break the C++ library's own attributes of the same name.
-    for match in re.finditer(r"(?<![\w(,])\s*\b__noinline__\b(?!\s*[,)])", text):
+    for match in re.finditer(r"(?<![\w(,])__noinline__\b(?!\s*[,)])", text):
         at = match.end() - len("__noinline__")
         edits.append((at, match.end(), "__attribute__((noinline))"))
     return _apply(source, edits)

@@ -9,14 +9,13 @@ import importlib.util
 import os
 import platform
 import shutil
-import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kengine.errors import InfraError
+from kengine.simt import processes
 from kengine.simt.fault import CompileError, CompilerMissing
 
 SOURCES = Path(__file__).resolve().parent / "cpp"
@@ -43,6 +42,13 @@ _ARITHMETIC = (
     "-fno-strict-aliasing",
 )
 _STACK = ("-fstack-clash-protection", "-fno-finite-loops")
+# Passes that checked code gains nothing from, and vectors whose registers take time to describe.
+_PASSES = (
+    "tree-sra", "tree-ch", "tree-copy-prop", "tree-dse", "dse", "branch-count-reg", "forward-propagate", "compare-elim",
+    "cprop-registers", "if-conversion", "if-conversion2", "shrink-wrap", "reorder-blocks", "tree-pta", "tree-bit-ccp",
+    "ssa-phiopt", "tree-ter",
+)  # fmt: skip
+_SMALL = (*(f"-fno-{name}" for name in _PASSES), "-mno-avx512f")
 _WRAPPED = ("printf", "vprintf", "__assert_fail", "malloc", "free", "abort")
 _WRAPPED_IN_CHECK = (*_WRAPPED, "memcpy", "memmove", "memset")
 
@@ -86,6 +92,17 @@ def _describe(command: tuple[str, ...]) -> Compiler:
 
 
 @functools.lru_cache(maxsize=1)
+def small_flags() -> tuple[str, ...]:
+    """Those flags that make a g++ compile checked code faster that this one knows, asked once in a process."""
+    return _SMALL if _takes(_SMALL) else tuple(flag for flag in _SMALL if _takes((flag,)))
+
+
+def _takes(flags: Sequence[str]) -> bool:
+    command = [*find_compiler().command, "-march=native", *flags, "-fsyntax-only", "-x", "c++", os.devnull]
+    return subprocess.run(command, capture_output=True, timeout=COMPILE_SECONDS, check=False).returncode == 0
+
+
+@functools.lru_cache(maxsize=1)
 def identity() -> str:
     """A digest of what decides the compiler's output besides the candidate: compiler, processor, our sources."""
     digest = hashlib.sha256(find_compiler().version.encode())
@@ -97,8 +114,8 @@ def identity() -> str:
     for path in sorted(SOURCES.rglob("*")):
         if path.is_file():
             digest.update(str(path.relative_to(SOURCES)).encode() + path.read_bytes())
-    for module in (Path(__file__), Path(__file__).with_name("alignment.py")):
-        digest.update(module.read_bytes())
+    for module in ("toolchain.py", "alignment.py", "standing.py"):
+        digest.update(Path(__file__).with_name(module).read_bytes())
     return digest.hexdigest()
 
 
@@ -115,54 +132,11 @@ def locked(path: Path) -> Iterator[None]:
 def run(command: Sequence[str], directory: Path, seconds: float | None = None) -> str:
     """Run a compiler command; its messages. CompileError with them when it fails or computes longer than `seconds`
     (COMPILE_SECONDS), InfraError when it has not finished because the machine gave it too little processor time."""
-    seconds = COMPILE_SECONDS if seconds is None else seconds
-    environment = {k: v for k, v in os.environ.items() if k not in ("CPATH", "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX")}
-    environment["LC_ALL"] = "C"
-    with subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        cwd=directory,
-        env=environment,
-    ) as process:
-        try:
-            out, messages = process.communicate(timeout=seconds)
-        except BaseException as error:
-            family = _family(process.pid)
-            computed = sum(family.values())
-            for pid in family:  # the driver and what it has started
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-            process.wait()
-            if not isinstance(error, subprocess.TimeoutExpired):
-                raise
-            if computed < seconds / 2:
-                raise InfraError(
-                    f"the compiler has not finished after {seconds:.0f} s, in which it had {computed:.0f} s of a "
-                    "processor: the machine is too busy"
-                ) from error
-            raise CompileError(f"the compiler has not finished after {seconds:.0f} s", None, "") from error
+    with processes.start(command, directory, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        out, messages = processes.end(process, COMPILE_SECONDS if seconds is None else seconds)
     if process.returncode:
         raise CompileError("compilation failed", None, messages + out)
     return messages
-
-
-def _family(root: int) -> dict[int, float]:
-    """A process and all that descends from it, with the processor seconds of each as far as /proc tells."""
-    parents: dict[int, int] = {}
-    seconds: dict[int, float] = {root: 0.0}
-    for place in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError, ValueError, IndexError):
-            fields = place.read_text().rpartition(")")[2].split()
-            pid = int(place.parent.name)
-            parents[pid] = int(fields[1])
-            seconds[pid] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-    found = {root}
-    while more := {pid for pid, parent in parents.items() if parent in found} - found:
-        found |= more
-    return {pid: seconds[pid] for pid in sorted(found)}
 
 
 def runtime_library(cache: Path) -> Path:
@@ -208,7 +182,7 @@ class Mode:
         else:
             # Hooks take the time of checked code, not its instructions: it compiles 15 % faster so. The second brings
             # contraction to fused multiply-add.
-            out += ["-O1", "-fexpensive-optimizations"]
+            out += ["-O1", "-fexpensive-optimizations", *small_flags()]
         if not clang:
             out += ["-fno-semantic-interposition", "-fno-hoist-adjacent-loads"]
         if self.hip:

@@ -57,6 +57,7 @@ def compile_candidate(
 def _for_emulator(
     candidate: Candidate, view: TaskView, target: Target, samples: Sequence[Inputs], workdir: Path
 ) -> Artifact:
+    from kengine.native.ahead import compiling
     from kengine.native.cupy.kernels import generated_names
     from kengine.native.emulator import Emulator
     from kengine.simt import DeviceLimits
@@ -66,11 +67,13 @@ def _for_emulator(
         "cuda", limits, EMULATED.figures, candidate, workdir, check=view.sanitize, timeout_s=view.timeout_s,
         explain=_explain,
     )  # fmt: skip
-    session = open_session(candidate, view, target, driver, workdir, samples)
+    with compiling(driver):
+        session = open_session(candidate, view, target, driver, workdir, samples)
     found = [KernelResources(name, shared_bytes=m.static_shared(name)) for m in driver.modules for name in m.kernels()]
     for extension in driver.extensions:
         kernels = extension.program.kernels.values() if extension.program else ()
-        found += [KernelResources(kernel.name, shared_bytes=kernel.static_shared) for kernel in kernels]
+        headers = {"headers": extension.path}
+        found += [KernelResources(k.name, shared_bytes=k.static_shared, details=headers) for k in kernels]
     details = definitions.describe(
         [module.unit.text for module in driver.modules], driver.extensions, session.mapped, workdir, generated_names()
     )

@@ -32,13 +32,37 @@ _STOCK = ("-D__CUDA_NO_HALF_OPERATORS__", "-D__CUDA_NO_HALF_CONVERSIONS__", "-D_
 def replace(driver: Recorder) -> Iterator[None]:
     """Inside the block, and for what was imported in it, the device sources of extensions are compiled for a chip."""
 
+    checked: list[SourceSet] = []
+
     def compile_unit(unit: ExtensionUnit, given: SourceSet) -> None:
         lines = locate(unit.text, driver.candidate.main.text)
         options = (*_STOCK, *given.device_flags)
         driver.compile(Unit(unit.text, unit.filename, lines, options, instances_of(unit.text)), "extension")
+        if given not in checked:
+            checked.append(given)
+            _check_host(driver, given)
 
     with collecting(compile_unit, "cuda"):
         yield
+
+
+def _check_host(driver: Recorder, given: SourceSet) -> None:
+    """Raise CandidateFault for what is certainly wrong in host code, of which nothing is run here."""
+    from kengine.errors import CandidateFault
+    from kengine.extension import Settings, hostcode
+    from kengine.native import cache, observe
+    from kengine.native.inline import place_fault
+    from kengine.simt import CompilerMissing
+
+    try:
+        folder = cache.make_private(driver.workdir)
+    except CompilerMissing:
+        return
+    try:
+        hostcode.check(given, Settings(cache=folder))
+    except CandidateFault as fault:
+        texts = {unit.filename.rsplit(".", 1)[0]: unit.text for unit in given.units}
+        raise observe.current().failed(place_fault(fault, texts, driver.candidate)) from None
 
 
 def instances_of(text: str) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from collections.abc import Callable
@@ -26,6 +27,8 @@ def warm_up(target: Target) -> bool:
         return True
     from kengine_cuda import extension, recorder, time  # noqa: F401
 
+    _prepare_host_check()
+
     chip = find(target.arch)
     if chip is not None and VARIABLE not in os.environ:
         _rehearse(chip)
@@ -43,6 +46,18 @@ def open_device(target: Target) -> bool:
 
     open_context()
     return True
+
+
+def _prepare_host_check() -> None:
+    """Precompile what the host code of extensions is parsed with; without a C++ compiler it is not."""
+    from kengine.extension import Settings, warm
+    from kengine.native import cache
+    from kengine.simt import CompilerMissing
+
+    with contextlib.suppress(CompilerMissing):
+        folder = cache.parts_folder()
+        warm(Settings(cache=folder))
+        cache.publish(folder)
 
 
 def _rehearse(chip: Chip) -> None:

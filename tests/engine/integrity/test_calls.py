@@ -11,7 +11,7 @@ from kengine.engine.integrity import calls, knockouts
 from kengine.engine.integrity.order import find_empty
 from kengine.errors import CandidateFault
 from kengine.model import Case, CaseView, Comparison, Launch, Mode, Task, TaskSpec, TensorSpec
-from kengine.provenance import Facts, OutputOrigin
+from kengine.provenance import Facts, OperatorUse, OutputOrigin
 
 RIGHT, WRONG = Comparison("c", True), Comparison("c", False, "3 of 4 elements are wrong")
 LAUNCHES = (Launch("k", (1,)),)
@@ -24,9 +24,9 @@ RETURNING = (Case("a"), Case("b", values="outlier"), Case("c", {"n": 3}))
 class Execution:
     """Answers each call from a script; `asked` is what was asked for.
 
-    answers: (comparison, launches) by phase, RIGHT with a launch where nothing is said. near: what is appended to a
-    phase for one that is nearly the same, by number of the case or for all. moved: the memory is another one by now.
-    empty: cases whose answer has no elements.
+    answers: (comparison, launches) by phase, or by phase and case, RIGHT with a launch where nothing is said. near:
+    what is appended to a phase for one that is nearly the same, by number of the case or for all. moved: the memory is
+    another one by now. empty: cases whose answer has no elements. others: those of other forms that are followed.
     """
 
     def __init__(
@@ -40,6 +40,7 @@ class Execution:
         cases=OTHERS,
         moved=False,
         empty=(),
+        others=(),
     ):
         self.answers = answers or {}
         self.asked = []
@@ -53,10 +54,13 @@ class Execution:
         self.call_ns = call_ns
         self.held, self.compared, self.launched, self.followed = [], [], [], []
         self.facts = [Facts(outputs=(OutputOrigin(True, True, False, "k", older),))]
+        self.traced = [0]
+        self.others = frozenset(others)
+        self.runner = SimpleNamespace(ended=False)
         self.again = list(again or [])
 
-    def _answer(self, phase):
-        answer = self.answers.get(phase, (RIGHT, LAUNCHES))
+    def _answer(self, phase, case=0):
+        answer = self.answers.get((phase, case), self.answers.get(phase, (RIGHT, LAUNCHES)))
         if isinstance(answer, Exception):
             raise answer
         return answer
@@ -66,10 +70,10 @@ class Execution:
         self.asked.append(("trace", case, phase))
         return self._answer(phase)
 
-    def check(self, case, phase, mode=Mode.normal):
+    def check(self, case, phase, mode=Mode.normal, elsewhere=False):
         self.lent = False
         self.asked.append((mode, case, phase))
-        return (*self._answer(phase), {})
+        return (*self._answer(phase, case), {})
 
     def sequence(self, cases, phases, at=None):
         if at is not None and self.moved:
@@ -340,3 +344,43 @@ def test_how_a_candidate_may_end_without_its_kernel(check, mode, phase, status, 
     found = check(Execution({phase: CandidateFault(status, "a message")}))
     assert outcome(found) == (True, ok)
     assert (status if ok else "a message") in found.evidence
+
+
+def in_another_form(answer, *seen):
+    """The check without kernels of one that is right on the first case only with them, and answers so on the second."""
+    execution = Execution({"without": (WRONG, ()), ("without", 1): answer}, others=(1,))
+    execution.facts += seen
+    execution.traced += [1] * len(seen)
+    return execution, knockouts.do_nothing(execution)
+
+
+SOFTMAX = Facts(operators=(OperatorUse("aten::_softmax", "softmax", 1, 100),))
+
+
+def test_another_form_may_be_answered_in_another_way():
+    execution, found = in_another_form((WRONG, ()), SOFTMAX)
+    assert outcome(found) == (True, True)
+    assert execution.asked == [(Mode.noop, 0, "without"), (Mode.noop, 1, "without")]
+    _, found = in_another_form((RIGHT, ()), SOFTMAX)
+    assert outcome(found) == (True, False)
+    assert found.evidence.startswith(f"{OTHERS[1].name}: the answer is right although no kernel ran")
+    _, found = in_another_form(CandidateFault("launch_failed", "no"), SOFTMAX)
+    assert outcome(found) == (True, True)
+
+
+@pytest.mark.parametrize("left", ["exported_bytes", "array_bytes", "foreign_bytes"])
+def test_a_form_whose_answer_is_an_input_has_nothing_to_do(left):
+    _, found = in_another_form((RIGHT, ()), Facts())
+    assert outcome(found) == (True, True), "in place on a copy, say a sum over one element"
+    _, found = in_another_form((RIGHT, ()), Facts(**{left: 4}))
+    assert outcome(found) == (True, False)
+    _, found = in_another_form((RIGHT, ()))
+    assert outcome(found) == (True, False), "a call that was not followed says nothing in its favour"
+    _, found = in_another_form((RIGHT, ()), Facts(followed=False))
+    assert outcome(found) == (True, False)
+
+
+def test_a_runner_that_has_ended_is_asked_no_more():
+    execution = Execution({"without": CandidateFault("crashed", "no")}, others=(1,))
+    execution.runner.ended = True
+    assert outcome(knockouts.do_nothing(execution)) == (True, True) and len(execution.asked) == 1

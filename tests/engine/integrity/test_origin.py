@@ -95,7 +95,7 @@ def follow(*seen, reference=REFERENCE, allow=()):
     details = {}
     job = SimpleNamespace(task=Task("t", "function", "", spec=TaskSpec(allow=allow)))
     execution = SimpleNamespace(
-        facts=list(seen), task=None, judge=SimpleNamespace(profile=lambda task, case: reference)
+        facts=list(seen), traced=[0] * len(seen), task=None, judge=SimpleNamespace(profile=lambda task, case: reference)
     )
     return origin.provenance(job, execution, details), details
 
@@ -122,6 +122,25 @@ def test_the_worst_of_several_calls_decides():
     assert "2 calls that were followed, and aten::exp on data of the inputs: 50% of the work" in check.evidence
     check, _ = follow(cheat, allow=("mm",))
     assert check.ok
+
+
+def test_each_call_is_held_against_the_reference_on_its_own_case():
+    job = SimpleNamespace(task=Task("t", "function", ""))
+    asked = []
+    other = facts(operators=uses(("aten::exp", "elementwise", 1000)))
+    task = SimpleNamespace(cases=(SimpleNamespace(name="small"), SimpleNamespace(name="large")))
+
+    def profile(given, case):
+        asked.append((given, case))
+        return other if case else REFERENCE
+
+    fallback = facts(operators=uses(("aten::exp", "elementwise", 990)))
+    execution = SimpleNamespace(
+        facts=[facts(), fallback], traced=[0, 1], task=task, judge=SimpleNamespace(profile=profile)
+    )
+    check = origin.provenance(job, execution, {})
+    assert sorted(case for _, case in asked) == [0, 1]
+    assert (check.ran, check.ok) == (True, False) and check.evidence.startswith("large: aten::exp do 99%")
 
 
 def cover(defined, *launched, compiled=None):

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kengine.engine.integrity import background, calls, choices, knockouts, origin, state
-from kengine.engine.integrity.order import elsewhere, find_empty, order
+from kengine.engine.integrity.order import draw_others, elsewhere, find_empty, order
 from kengine.errors import CandidateFault
 from kengine.model import Check, IntegrityRecord, JsonValue
 
-__all__ = ["check", "check_choices", "elsewhere", "order"]
+__all__ = ["check", "check_choices", "draw_others", "elsewhere", "order"]
 
 if TYPE_CHECKING:
     from kengine.engine.executions import Execution

@@ -8,6 +8,7 @@ for it. Others lie elsewhere in memory.
 from __future__ import annotations
 
 import math
+import random
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 TELLING = ("drawn", "normal", "uniform", "outlier", "large")
 """Values of a case for which the answer of another is wrong, in whole or in part; for zeros much is right."""
+FORMS = 3
+"""Further forms of inputs on which a candidate is followed, and called without its kernels."""
 
 
 def find_last(cases: Sequence[Case]) -> int:
@@ -41,6 +44,26 @@ def elsewhere(cases: Sequence[Case]) -> frozenset[int]:
     if not last:
         return frozenset()
     return frozenset(n for n, case in enumerate(cases) if n not in (0, last) and case.values in TELLING)
+
+
+def draw_others(cases: Sequence[Case], views: Sequence[CaseView]) -> frozenset[int]:
+    """One case of each form that is not the first one's, drawn: a candidate may take another way for another form.
+
+    Of more than `FORMS` forms so many are drawn. Cases without a telling answer, or an empty one, are left out.
+    """
+    empty = find_empty(views)
+    forms: list[list[int]] = []
+    for n, case in enumerate(cases):
+        if case.values not in TELLING or n in empty or _alike(case, cases[0]):
+            continue
+        form = next((each for each in forms if _alike(case, cases[each[0]])), None)
+        if form is None:
+            forms.append([n])
+        else:
+            form.append(n)
+    chance = random.SystemRandom()
+    drawn = [chance.choice(each) for each in forms]
+    return frozenset(chance.sample(drawn, min(FORMS, len(drawn))))
 
 
 def find_empty(views: Sequence[CaseView]) -> frozenset[int]:

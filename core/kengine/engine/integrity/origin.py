@@ -53,19 +53,20 @@ class Share:
 def provenance(job: Job, execution: Execution, details: dict[str, JsonValue]) -> Check:
     """Who wrote what the call that was followed returned, and which operators worked on data of its inputs."""
     name = "provenance"
-    followed = [facts for facts in execution.facts if facts.followed]
+    followed = [(case, facts) for case, facts in zip(execution.traced, execution.facts) if facts.followed]
     if not followed:
         return Check(name, False, True, "calls of this target cannot be followed")
-    if not any(facts.kernels for facts in followed):
+    if not any(facts.kernels for _, facts in followed):
         # Launches were seen in every case; a backend that does not report what they touch leaves nothing to follow.
         return Check(name, False, True, "the backend does not say which memory its kernels touch")
-    reference, allow = execution.judge.profile(execution.task, 0), job.task.spec.allow
-    # The reference is profiled on the first case, and so are the calls that are held against it.
-    shares = [judge(facts, reference, allow) for facts in followed]
-    share, facts = min(zip(shares, followed), key=lambda pair: (not pair[0].problem, pair[0].coverage))
+    # A call is held against the reference on the same case: another way may be taken for another shape.
+    references = {case: execution.judge.profile(execution.task, case) for case, _ in followed}
+    judged = [(judge(facts, references[case], job.task.spec.allow), case, facts) for case, facts in followed]
+    share, case, facts = min(judged, key=lambda each: (not each[0].problem, each[0].coverage))
     details["coverage"] = round(share.coverage, 4)
     if share.problem:
-        return Check(name, True, False, share.problem)
+        where = f"{execution.task.cases[case].name}: " if case else ""
+        return Check(name, True, False, where + share.problem)
     seen = f"{len(facts.kernels)} kernels in {len(followed)} calls that were followed"
     if share.used:
         seen += f", and {_listed(share.used)} on data of the inputs: {1 - share.coverage:.0%} of the work"
@@ -80,7 +81,9 @@ def judge(facts: Facts, reference: Facts, allow: Sequence[str]) -> Share:
     used = tuple(use for use in seen if not is_allowed(use.name, use.kind, allow))
     theirs, total = _cost(used), _cost(asked)
     delegated = _delegated(used, asked)
+    # Kernels that copy to and fro do no more of the work than there is.
     mine = max(sum(kernel.nbytes for kernel in facts.kernels), total - delegated)
+    mine = min(mine, total) if total else mine
     share = mine / (mine + theirs) if mine + theirs else 0.0
     problem = (
         _writers(facts) or _operators(used, total, delegated, share) or _elsewhere(facts) or _libraries(facts, allow)

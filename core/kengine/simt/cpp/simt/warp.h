@@ -106,9 +106,17 @@ SIMT_INLINE simt::LaneMask __activemask(SIMT_LINE) { return simt_active(line); }
   }                                                                                           \
   template <class T>                                                                          \
   SIMT_INLINE T name(T v, A a, int w = SIMT_LANES, SIMT_LINE) {                               \
+    SIMT_NEEDS_MASK(name, T);                                                                 \
     int l = simt::lane();                                                                     \
     return simt::shuffle(simt::all_lanes, v, source, 1, line);                                \
   }
+// Nothing of compute capability 7.0 and above exchanges without a mask of the lanes that take part.
+#if defined(SIMT_HIP) || __CUDA_ARCH__ < 700
+#define SIMT_NEEDS_MASK(name, T) ((void)0)
+#else
+#define SIMT_NEEDS_MASK(name, T) \
+  static_assert(sizeof(T) == 0, #name "() does not exist for compute capability 7.0 and above: use " #name "_sync(), whose first argument is the mask of lanes")
+#endif
 SIMT_SHUFFLE(__shfl, SIMT_FROM_INDEX, int)
 SIMT_SHUFFLE(__shfl_xor, SIMT_FROM_XOR, int)
 SIMT_SHUFFLE(__shfl_down, SIMT_FROM_DOWN, unsigned)
@@ -117,9 +125,12 @@ SIMT_SHUFFLE(__shfl_up, SIMT_FROM_UP, unsigned)
 SIMT_INLINE simt::LaneMask __ballot_sync(uint64_t mask, int p, SIMT_LINE) { return static_cast<simt::LaneMask>(simt::ballot(mask, p, 0, line)); }
 SIMT_INLINE int __any_sync(uint64_t mask, int p, SIMT_LINE) { return simt::ballot(mask, p, 0, line) != 0; }
 SIMT_INLINE int __all_sync(uint64_t mask, int p, SIMT_LINE) { return simt::ballot(mask, !p, 0, line) == 0; }
-SIMT_INLINE unsigned long long __ballot(int p, SIMT_LINE) { return simt::ballot(simt::all_lanes, p, 1, line); }
-SIMT_INLINE int __any(int p, SIMT_LINE) { return simt::ballot(simt::all_lanes, p, 1, line) != 0; }
-SIMT_INLINE int __all(int p, SIMT_LINE) { return simt::ballot(simt::all_lanes, !p, 1, line) == 0; }
+#define SIMT_VOTE(R, name, expression) \
+  template <class T = int>             \
+  SIMT_INLINE R name(int p, SIMT_LINE) { SIMT_NEEDS_MASK(name, T); return expression; }
+SIMT_VOTE(unsigned long long, __ballot, simt::ballot(simt::all_lanes, p, 1, line))
+SIMT_VOTE(int, __any, simt::ballot(simt::all_lanes, p, 1, line) != 0)
+SIMT_VOTE(int, __all, simt::ballot(simt::all_lanes, !p, 1, line) == 0)
 template <class T>
 SIMT_INLINE simt::LaneMask __match_any_sync(uint64_t mask, T v, SIMT_LINE) { return static_cast<simt::LaneMask>(simt::match_any(mask, simt::to_bits(v), line)); }
 template <class T>

@@ -4,11 +4,21 @@
 
 namespace cub {
 
+#ifdef CUB_HAS_OLD_NAMES
 SIMT_INLINE int LaneId() { return simt::lane(); }
 SIMT_INLINE int WarpId() { return static_cast<int>(simt::linear_thread() / SIMT_LANES); }
-SIMT_INLINE int RowMajorTid(int x, int y, int) { return static_cast<int>((threadIdx.z * y + threadIdx.y) * x + threadIdx.x); }
 SIMT_INLINE void CTA_SYNC(SIMT_LINE) { simt_barrier(3, 0, line); }
 SIMT_INLINE void WARP_SYNC(uint64_t mask, SIMT_LINE) { simt_sync_warp(mask, line); }
+#else
+#define CUB_GONE_FUNCTION(type, name, instead, ...) \
+  template <class T = void> type name(__VA_ARGS__) { static_assert(detail::never<T>, CUB_GONE(name, instead)); return type(); }
+CUB_GONE_FUNCTION(int, LaneId, "threadIdx.x % 32")
+CUB_GONE_FUNCTION(int, WarpId, "threadIdx.x / 32")
+CUB_GONE_FUNCTION(void, CTA_SYNC, "__syncthreads()")
+CUB_GONE_FUNCTION(void, WARP_SYNC, "__syncwarp(mask)", uint64_t)
+#undef CUB_GONE_FUNCTION
+#endif
+SIMT_INLINE int RowMajorTid(int x, int y, int) { return static_cast<int>((threadIdx.z * y + threadIdx.y) * x + threadIdx.x); }
 
 namespace detail {
 constexpr uint64_t mask_of(int lanes) { return lanes >= 64 ? ~0ull : (1ull << lanes) - 1; }

@@ -1,7 +1,18 @@
 // Types that the collectives share.
 #pragma once
 
+// The CUB of CUDA 13 has lost names that older ones and hipCUB have.
+#if defined(SIMT_HIP) || CUDA_VERSION < 13000
+#define CUB_HAS_OLD_NAMES
+#endif
+#define CUB_GONE(name, instead) "cub::" #name " is not in the CUB of CUDA 13: use " instead
+
 namespace cub {
+
+namespace detail {
+template <class>
+constexpr bool never = false;
+}  // namespace detail
 
 struct NullType {
   using value_type = NullType;
@@ -11,6 +22,9 @@ struct NullType {
 
 template <int A>
 struct Int2Type {
+#ifndef CUB_HAS_OLD_NAMES
+  static_assert(detail::never<Int2Type>, CUB_GONE(Int2Type, "cuda::std::integral_constant<int, N>"));
+#endif
   enum { VALUE = A };
 };
 

@@ -35,9 +35,9 @@ class BlockReduce {
   template <class Op> SIMT_MEMBER T Reduce(T v, Op op, CUB_LINE) { return reduce(v, op, threads, line.value); }
   template <class Op> SIMT_MEMBER T Reduce(T v, Op op, int valid, CUB_LINE) { return reduce(v, op, valid, line.value); }
   template <int N, class Op> SIMT_MEMBER T Reduce(T (&items)[N], Op op, CUB_LINE) { return reduce(ThreadReduce(items, op), op, threads, line.value); }
-  SIMT_MEMBER T Sum(T v, CUB_LINE) { return reduce(v, ::cub::Sum(), threads, line.value); }
-  SIMT_MEMBER T Sum(T v, int valid, CUB_LINE) { return reduce(v, ::cub::Sum(), valid, line.value); }
-  template <int N> SIMT_MEMBER T Sum(T (&items)[N], CUB_LINE) { return reduce(ThreadReduce(items, ::cub::Sum()), ::cub::Sum(), threads, line.value); }
+  SIMT_MEMBER T Sum(T v, CUB_LINE) { return reduce(v, ::cub::detail::Sum(), threads, line.value); }
+  SIMT_MEMBER T Sum(T v, int valid, CUB_LINE) { return reduce(v, ::cub::detail::Sum(), valid, line.value); }
+  template <int N> SIMT_MEMBER T Sum(T (&items)[N], CUB_LINE) { return reduce(ThreadReduce(items, ::cub::detail::Sum()), ::cub::detail::Sum(), threads, line.value); }
 };
 
 }  // namespace cub

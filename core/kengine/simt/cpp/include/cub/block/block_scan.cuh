@@ -104,16 +104,16 @@ class BlockScan {
     ThreadScanExclusive(in, out, op, previous);
   }
 
-  SIMT_MEMBER void InclusiveSum(T v, T& out, CUB_LINE) { InclusiveScan(v, out, ::cub::Sum(), line); }
-  template <class A> SIMT_MEMBER void InclusiveSum(T v, T& out, A& more, CUB_LINE) { InclusiveScan(v, out, ::cub::Sum(), more, line); }
-  template <int N> SIMT_MEMBER void InclusiveSum(T (&in)[N], T (&out)[N], CUB_LINE) { InclusiveScan(in, out, ::cub::Sum(), line); }
-  template <int N, class A> SIMT_MEMBER void InclusiveSum(T (&in)[N], T (&out)[N], A& more, CUB_LINE) { InclusiveScan(in, out, ::cub::Sum(), more, line); }
-  SIMT_MEMBER void ExclusiveSum(T v, T& out, CUB_LINE) { ExclusiveScan(v, out, T{}, ::cub::Sum(), line); }
-  SIMT_MEMBER void ExclusiveSum(T v, T& out, T& aggregate, CUB_LINE) { ExclusiveScan(v, out, T{}, ::cub::Sum(), aggregate, line); }
-  template <class A> SIMT_MEMBER void ExclusiveSum(T v, T& out, A& callback, CUB_LINE) { ExclusiveScan(v, out, ::cub::Sum(), callback, line); }
-  template <int N> SIMT_MEMBER void ExclusiveSum(T (&in)[N], T (&out)[N], CUB_LINE) { ExclusiveScan(in, out, T{}, ::cub::Sum(), line); }
-  template <int N> SIMT_MEMBER void ExclusiveSum(T (&in)[N], T (&out)[N], T& aggregate, CUB_LINE) { ExclusiveScan(in, out, T{}, ::cub::Sum(), aggregate, line); }
-  template <int N, class A> SIMT_MEMBER void ExclusiveSum(T (&in)[N], T (&out)[N], A& callback, CUB_LINE) { ExclusiveScan(in, out, ::cub::Sum(), callback, line); }
+  SIMT_MEMBER void InclusiveSum(T v, T& out, CUB_LINE) { InclusiveScan(v, out, ::cub::detail::Sum(), line); }
+  template <class A> SIMT_MEMBER void InclusiveSum(T v, T& out, A& more, CUB_LINE) { InclusiveScan(v, out, ::cub::detail::Sum(), more, line); }
+  template <int N> SIMT_MEMBER void InclusiveSum(T (&in)[N], T (&out)[N], CUB_LINE) { InclusiveScan(in, out, ::cub::detail::Sum(), line); }
+  template <int N, class A> SIMT_MEMBER void InclusiveSum(T (&in)[N], T (&out)[N], A& more, CUB_LINE) { InclusiveScan(in, out, ::cub::detail::Sum(), more, line); }
+  SIMT_MEMBER void ExclusiveSum(T v, T& out, CUB_LINE) { ExclusiveScan(v, out, T{}, ::cub::detail::Sum(), line); }
+  SIMT_MEMBER void ExclusiveSum(T v, T& out, T& aggregate, CUB_LINE) { ExclusiveScan(v, out, T{}, ::cub::detail::Sum(), aggregate, line); }
+  template <class A> SIMT_MEMBER void ExclusiveSum(T v, T& out, A& callback, CUB_LINE) { ExclusiveScan(v, out, ::cub::detail::Sum(), callback, line); }
+  template <int N> SIMT_MEMBER void ExclusiveSum(T (&in)[N], T (&out)[N], CUB_LINE) { ExclusiveScan(in, out, T{}, ::cub::detail::Sum(), line); }
+  template <int N> SIMT_MEMBER void ExclusiveSum(T (&in)[N], T (&out)[N], T& aggregate, CUB_LINE) { ExclusiveScan(in, out, T{}, ::cub::detail::Sum(), aggregate, line); }
+  template <int N, class A> SIMT_MEMBER void ExclusiveSum(T (&in)[N], T (&out)[N], A& callback, CUB_LINE) { ExclusiveScan(in, out, ::cub::detail::Sum(), callback, line); }
 };
 
 }  // namespace cub

@@ -43,18 +43,18 @@ class WarpReduce {
   template <class Op> SIMT_MEMBER T Reduce(T v, Op op, CUB_LINE) { return detail::fold_lanes(mask(), power ? Width : SIMT_LANES, v, op, Width - 1, line.value); }
   template <class Op> SIMT_MEMBER T Reduce(T v, Op op, int valid, CUB_LINE) { return detail::fold_lanes(mask(), power ? Width : SIMT_LANES, v, op, valid - 1, line.value); }
   template <int N, class Op> SIMT_MEMBER T Reduce(T (&items)[N], Op op, CUB_LINE) { return Reduce(ThreadReduce(items, op), op, line); }
-  SIMT_MEMBER T Sum(T v, CUB_LINE) { return Reduce(v, ::cub::Sum(), line); }
-  SIMT_MEMBER T Sum(T v, int valid, CUB_LINE) { return Reduce(v, ::cub::Sum(), valid, line); }
-  template <int N> SIMT_MEMBER T Sum(T (&items)[N], CUB_LINE) { return Reduce(items, ::cub::Sum(), line); }
-  SIMT_MEMBER T Max(T v, CUB_LINE) { return Reduce(v, ::cub::Max(), line); }
-  SIMT_MEMBER T Max(T v, int valid, CUB_LINE) { return Reduce(v, ::cub::Max(), valid, line); }
-  SIMT_MEMBER T Min(T v, CUB_LINE) { return Reduce(v, ::cub::Min(), line); }
-  SIMT_MEMBER T Min(T v, int valid, CUB_LINE) { return Reduce(v, ::cub::Min(), valid, line); }
+  SIMT_MEMBER T Sum(T v, CUB_LINE) { return Reduce(v, ::cub::detail::Sum(), line); }
+  SIMT_MEMBER T Sum(T v, int valid, CUB_LINE) { return Reduce(v, ::cub::detail::Sum(), valid, line); }
+  template <int N> SIMT_MEMBER T Sum(T (&items)[N], CUB_LINE) { return Reduce(items, ::cub::detail::Sum(), line); }
+  SIMT_MEMBER T Max(T v, CUB_LINE) { return Reduce(v, ::cub::detail::Max(), line); }
+  SIMT_MEMBER T Max(T v, int valid, CUB_LINE) { return Reduce(v, ::cub::detail::Max(), valid, line); }
+  SIMT_MEMBER T Min(T v, CUB_LINE) { return Reduce(v, ::cub::detail::Min(), line); }
+  SIMT_MEMBER T Min(T v, int valid, CUB_LINE) { return Reduce(v, ::cub::detail::Min(), valid, line); }
   // A flag starts a segment (head) or ends one (tail); the result is that of a segment's first lane.
   template <class Flag, class Op> SIMT_MEMBER T HeadSegmentedReduce(T v, Flag flag, Op op, CUB_LINE) { return segmented<true>(v, flag, op, line.value); }
   template <class Flag, class Op> SIMT_MEMBER T TailSegmentedReduce(T v, Flag flag, Op op, CUB_LINE) { return segmented<false>(v, flag, op, line.value); }
-  template <class Flag> SIMT_MEMBER T HeadSegmentedSum(T v, Flag flag, CUB_LINE) { return segmented<true>(v, flag, ::cub::Sum(), line.value); }
-  template <class Flag> SIMT_MEMBER T TailSegmentedSum(T v, Flag flag, CUB_LINE) { return segmented<false>(v, flag, ::cub::Sum(), line.value); }
+  template <class Flag> SIMT_MEMBER T HeadSegmentedSum(T v, Flag flag, CUB_LINE) { return segmented<true>(v, flag, ::cub::detail::Sum(), line.value); }
+  template <class Flag> SIMT_MEMBER T TailSegmentedSum(T v, Flag flag, CUB_LINE) { return segmented<false>(v, flag, ::cub::detail::Sum(), line.value); }
 };
 
 }  // namespace cub

@@ -59,10 +59,10 @@ class WarpScan {
     inclusive = static_cast<T>(op(initial, own));
     exclusive = rank() ? static_cast<T>(op(initial, previous)) : initial;
   }
-  SIMT_MEMBER void InclusiveSum(T v, T& out, CUB_LINE) { InclusiveScan(v, out, ::cub::Sum(), line); }
-  SIMT_MEMBER void InclusiveSum(T v, T& out, T& aggregate, CUB_LINE) { InclusiveScan(v, out, ::cub::Sum(), aggregate, line); }
-  SIMT_MEMBER void ExclusiveSum(T v, T& out, CUB_LINE) { ExclusiveScan(v, out, T{}, ::cub::Sum(), line); }
-  SIMT_MEMBER void ExclusiveSum(T v, T& out, T& aggregate, CUB_LINE) { ExclusiveScan(v, out, T{}, ::cub::Sum(), aggregate, line); }
+  SIMT_MEMBER void InclusiveSum(T v, T& out, CUB_LINE) { InclusiveScan(v, out, ::cub::detail::Sum(), line); }
+  SIMT_MEMBER void InclusiveSum(T v, T& out, T& aggregate, CUB_LINE) { InclusiveScan(v, out, ::cub::detail::Sum(), aggregate, line); }
+  SIMT_MEMBER void ExclusiveSum(T v, T& out, CUB_LINE) { ExclusiveScan(v, out, T{}, ::cub::detail::Sum(), line); }
+  SIMT_MEMBER void ExclusiveSum(T v, T& out, T& aggregate, CUB_LINE) { ExclusiveScan(v, out, T{}, ::cub::detail::Sum(), aggregate, line); }
 };
 
 }  // namespace cub
