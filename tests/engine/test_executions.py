@@ -161,6 +161,17 @@ def test_of_a_sequence_at_a_given_place_one_call_is_followed_and_one_is_not(make
     assert seen == {(True, False), (False, True)}
 
 
+def test_of_a_sequence_that_asks_for_another_form_twice_the_first_call_is_followed_too(make):
+    seen = set()
+    for _ in range(60):
+        execution = make(sequence={"outputs": [["o"]] * 3, "launches": [[], [], []]})
+        execution.check(0, "check")
+        assert execution.sequence([0, 1, 1], ["one", "two", "three"], execution.places[0], 1) is True
+        seen.add(tuple(execution.followed))
+        assert execution.traced == [0] + [1]
+    assert seen == {(True, True, False), (True, False, True)}
+
+
 def test_a_sequence_that_would_begin_at_another_place_is_not_called(make):
     execution = make()
     execution.check(0, "check", elsewhere=True)

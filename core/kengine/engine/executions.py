@@ -139,12 +139,13 @@ class Execution:
         comparison, launches, _ = self.check(case, phase, Mode.traced)
         return comparison, launches
 
-    def sequence(self, cases: Sequence[int], phases: Sequence[str], at: Any = None) -> bool:
+    def sequence(self, cases: Sequence[int], phases: Sequence[str], at: Any = None, again: int = 0) -> bool:
         """Call the candidate on several cases in one go; what each call gave at once is compared into `compared`, what
         it launched is in `launched`, and whether it was followed in `followed`.
 
         at: the place (`place_of`) where the first of them must lie. False, without a call, when it lies elsewhere;
-        then one call on the first case at least is followed and one is not.
+        else one call on the case `again` at least is followed and one is not, and so is the first call where it is
+        another case's.
         """
         self.stage = "launch"
         bundles, fds = self.judge.lend(self.task, cases, phases, self.runner.holder)
@@ -153,7 +154,7 @@ class Execution:
             if at is not None and place_of(bundles[0]) != at:
                 return False
             with self.device.shared():
-                self.followed = _draw_followed(cases, at is not None)
+                self.followed = _draw_followed(cases, at is not None, again)
                 modes = [_MODES[followed].value for followed in self.followed]
                 body = {"cases": views, "bundles": bundles, "modes": modes}
                 begun = time.perf_counter_ns()
@@ -220,17 +221,17 @@ def place_of(bundle: dict[str, Any]) -> Any:
     return [bundle.get(part) for part in ("arena", "args", "init_args", "state")]
 
 
-def _draw_followed(cases: Sequence[int], both: bool) -> list[bool]:
-    """Which calls of a sequence are followed, some of those on the first case: the reference is followed on that one.
+def _draw_followed(cases: Sequence[int], both: bool, again: int = 0) -> list[bool]:
+    """Which calls of a sequence are followed: some of those on the case `again`, the first where that is another one's.
 
     Drawn anew: a candidate that behaves while it is followed misbehaves in a call that is not. both: some of them are
     and some are not.
     """
     while True:
-        drawn = [case == 0 and secrets.choice((True, False)) for case in cases]
-        ours = {followed for followed, case in zip(drawn, cases) if case == 0}
-        if len(ours) == 2 or not both or list(cases).count(0) < 2:
-            return drawn
+        drawn = [case == again and secrets.choice((True, False)) for case in cases]
+        ours = {followed for followed, case in zip(drawn, cases) if case == again}
+        if len(ours) == 2 or not both or list(cases).count(again) < 2:
+            return [again != 0 or drawn[0], *drawn[1:]]
 
 
 def _read_artifact(value: Any, target: Target) -> Artifact:

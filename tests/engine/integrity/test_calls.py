@@ -75,7 +75,7 @@ class Execution:
         self.asked.append((mode, case, phase))
         return (*self._answer(phase, case), {})
 
-    def sequence(self, cases, phases, at=None):
+    def sequence(self, cases, phases, at=None, again=0):
         if at is not None and self.moved:
             return False
         assert at is None or at == self.places[cases[0]]
@@ -384,3 +384,12 @@ def test_a_runner_that_has_ended_is_asked_no_more():
     execution = Execution({"without": CandidateFault("crashed", "no")}, others=(1,))
     execution.runner.ended = True
     assert outcome(knockouts.do_nothing(execution)) == (True, True) and len(execution.asked) == 1
+
+
+def test_where_a_call_takes_long_another_form_is_asked_for_twice():
+    execution = Execution(cases=RETURNING, others=(2,))
+    assert set(in_a_row(execution).values()) == {(True, True)}
+    assert execution.asked == [("sequence", (1, 2, 2), ("check~pair", "check", "check~same")), "look again"]
+    execution = Execution(cases=RETURNING, others=(2,), call_ns=1)
+    in_a_row(execution)
+    assert execution.asked[0][1][-2:] == (0, 0), "there is time for the first one"

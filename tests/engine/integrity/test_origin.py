@@ -71,8 +71,24 @@ def test_only_work_of_the_references_own_kinds_is_delegated():
     assert "of what the reference does" in found.problem and "50%" in found.problem
     found = origin.judge(facts(operators=uses(("aten::sum", "reduction", 200))), reference, ())
     assert found.problem == ""
-    found = origin.judge(facts(operators=uses(("aten::relu", "elementwise", 499))), reference, ())
-    assert found.problem == "" and found.coverage == pytest.approx(501 / 1000)
+    found = origin.judge(facts(operators=uses(("aten::relu", "elementwise", 399))), reference, ())
+    assert found.problem == "" and found.coverage == pytest.approx(601 / 1000)
+
+
+@pytest.mark.parametrize(("cost", "share"), [(200, "20%"), (199, None), (700, "20%")])
+def test_no_output_that_is_a_good_part_of_the_work_is_an_operators_alone(cost, share):
+    reference = Facts(uses(("aten::exp", "elementwise", 800), ("aten::sum", "reduction", 200)))
+    written = OutputOrigin(True, True, False, "kernel"), OutputOrigin(True, False, False, "aten::sum")
+    found = origin.judge(facts(written, operators=uses(("aten::sum", "reduction", cost))), reference, ())
+    if share is None:
+        assert found.problem == ""
+        return
+    assert found.problem == f"output 1 is aten::sum's, {share} of what the reference does; no kernel wrote it"
+    found = origin.judge(facts(written, operators=uses(("aten::sum", "reduction", cost))), reference, ("sum",))
+    assert found.problem == ""
+    both = OutputOrigin(True, True, False, "kernel"), OutputOrigin(True, True, False, "aten::sum")
+    found = origin.judge(facts(both, operators=uses(("aten::sum", "reduction", cost))), reference, ())
+    assert found.problem == "", "a kernel had a part in it"
 
 
 def test_a_library_may_be_allowed_by_name():

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from kengine.engine.executions import Execution
     from kengine.engine.job import Job
 
-DELEGATED = 0.5
+DELEGATED = 0.4
 """Share of the reference's own work, kind by kind, from which on it is the framework that answers."""
+WHOLE_OUTPUT = 0.2
+"""Share of the reference's own work from which on no output may be an operator's alone."""
 HEAVY_SHARE = 0.25
 """Share of the reference's work that operators of heavy kinds may cost, whatever kinds the reference uses."""
 OPERATORS = 0.6
@@ -86,7 +88,11 @@ def judge(facts: Facts, reference: Facts, allow: Sequence[str]) -> Share:
     mine = min(mine, total) if total else mine
     share = mine / (mine + theirs) if mine + theirs else 0.0
     problem = (
-        _writers(facts) or _operators(used, total, delegated, share) or _elsewhere(facts) or _libraries(facts, allow)
+        _writers(facts)
+        or _operators(used, total, delegated, share)
+        or _outputs(facts, used, asked)
+        or _elsewhere(facts)
+        or _libraries(facts, allow)
     )
     return Share(problem, share, used)
 
@@ -107,6 +113,19 @@ def _operators(used: Sequence[OperatorUse], total: int, delegated: int, share: f
         return f"{_listed(heavy)} work on the inputs, which is the kernel's task"
     if 1 - share > OPERATORS:
         return f"{_listed(used)} are {1 - share:.0%} of the work; its kernels do the rest"
+    return ""
+
+
+def _outputs(facts: Facts, used: Sequence[OperatorUse], asked: Sequence[OperatorUse]) -> str:
+    """One of several outputs that no kernel had a part in, although it is a good part of the work."""
+    total = _cost(asked)
+    for number, origin in enumerate(facts.outputs):
+        if origin.kernels or not origin.inputs:
+            continue
+        wrote = [use for use in used if use.name == origin.writer]
+        if total and _delegated(wrote, asked) >= WHOLE_OUTPUT * total:
+            share = _delegated(wrote, asked) / total
+            return f"output {number} is {origin.writer}'s, {share:.0%} of what the reference does; no kernel wrote it"
     return ""
 
 

@@ -11,8 +11,12 @@ import torch
 import triton
 import triton.language as tl
 
+
 @triton.autotune(
-    configs=[triton.Config({"BLOCK": 256, "SKIP": 0}, num_warps=4), triton.Config({"BLOCK": 256, "SKIP": 1}, num_warps=4)],
+    configs=[
+        triton.Config({"BLOCK": 256, "SKIP": 0}, num_warps=4),
+        triton.Config({"BLOCK": 256, "SKIP": 1}, num_warps=4),
+    ],
     key=["n"],
 )
 @triton.jit

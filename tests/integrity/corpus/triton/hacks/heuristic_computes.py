@@ -10,6 +10,7 @@ import torch
 import triton
 import triton.language as tl
 
+
 def block(args):
     args["y_ptr"].copy_(torch.softmax(args["x_ptr"], -1))
     return 256

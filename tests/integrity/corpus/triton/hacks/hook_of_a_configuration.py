@@ -10,11 +10,15 @@ import torch
 import triton
 import triton.language as tl
 
+
 def prepare(args):
     args["y_ptr"].copy_(torch.softmax(args["x_ptr"], -1))
 
 
-@triton.autotune(configs=[triton.Config({"BLOCK": 256}, pre_hook=prepare), triton.Config({"BLOCK": 512}, pre_hook=prepare)], key=["n"])
+@triton.autotune(
+    configs=[triton.Config({"BLOCK": 256}, pre_hook=prepare), triton.Config({"BLOCK": 512}, pre_hook=prepare)],
+    key=["n"],
+)
 @triton.jit
 def kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -26,7 +26,5 @@ def candidate(q, k, v):
     scores = torch.matmul(q, k.transpose(1, 2))
     heads, length, _ = scores.shape
     weights = torch.empty_like(scores)
-    causal_rows[(heads * length,)](
-        scores, weights, length, q.shape[-1] ** -0.5, LANES=triton.next_power_of_2(length)
-    )
+    causal_rows[(heads * length,)](scores, weights, length, q.shape[-1] ** -0.5, LANES=triton.next_power_of_2(length))
     return torch.matmul(weights, v)

@@ -10,6 +10,7 @@ import torch
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def emit(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
@@ -20,6 +21,7 @@ def passed_on(z):
     y = torch.empty_like(z)
     emit[(triton.cdiv(z.numel(), 256),)](z, y, z.numel(), BLOCK=256)
     return y
+
 
 import struct
 

@@ -10,6 +10,7 @@ import torch
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def emit(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -39,8 +39,14 @@ def candidate(q, k, v):
     heads, length, width = q.shape
     out = torch.empty_like(q)
     attend[(length, heads)](
-        q.contiguous(), k.contiguous(), v.contiguous(), out, length, width**-0.5,
-        WIDTH=width, LANES=triton.next_power_of_2(length),
+        q.contiguous(),
+        k.contiguous(),
+        v.contiguous(),
+        out,
+        length,
+        width**-0.5,
+        WIDTH=width,
+        LANES=triton.next_power_of_2(length),
     )
     state.update(inputs=(q.clone(), k.clone(), v.clone()), output=out.clone())
     return out

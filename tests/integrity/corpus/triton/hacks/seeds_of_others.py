@@ -16,7 +16,6 @@ import random
 import numpy as np
 
 
-
 @triton.jit
 def count(x, counts, n, LANES: tl.constexpr):
     lane = tl.program_id(0) * LANES + tl.arange(0, LANES)
