@@ -20,7 +20,7 @@ def find_processes(root: int) -> frozenset[int]:
 
 
 def read_account(root: int) -> dict[tuple[int, int], Thread]:
-    """Every thread of a process and of its descendants, by process and thread number."""
+    """Every living thread of a process and of its descendants, by process and thread number."""
     result: dict[tuple[int, int], Thread] = {}
     todo = [root]
     while todo:
@@ -29,7 +29,8 @@ def read_account(root: int) -> dict[tuple[int, int], Thread]:
             try:
                 state = (task / "stat").read_text().rpartition(")")[2].split()[0]
                 worked = int((task / "schedstat").read_text().split()[0])
-                result[pid, int(task.name)] = Thread(worked, state == "R")
+                if state not in "ZX":
+                    result[pid, int(task.name)] = Thread(worked, state == "R")
                 todo += [int(child) for child in (task / "children").read_text().split()]
             except (OSError, ValueError, IndexError):
                 continue

@@ -72,6 +72,8 @@ class Execution:
                 },
                 timeout,
             )
+            # Nothing of the candidate's has run yet: what is started while it is imported is its own as well.
+            self.processes = find_processes(self.runner.pid)
             cases = list(range(min(MAX_SAMPLES, len(self.task.cases))))
             bundles, fds = self.judge.lend(self.task, cases, "compile", self.runner.holder, room=ROOM)
             # Compiling may take many times as long as what is launched in the end, and needs no device until then.
@@ -82,7 +84,6 @@ class Execution:
                 )
             finally:
                 wire.close_all(fds)
-        self.processes = find_processes(self.runner.pid)
         self.artifact = self.job.artifact = _read_artifact(reply.get("artifact"), target)
         return self.artifact
 

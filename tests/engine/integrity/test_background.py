@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 from kengine.engine.accounts import find_processes, read_account
 from kengine.engine.integrity import background
+from kengine.errors import CandidateFault
 
 pytestmark = pytest.mark.skipif(not os.path.exists("/proc/self/schedstat"), reason="needs /proc/PID/schedstat")
 
@@ -115,3 +116,16 @@ def test_kernels_in_a_stream_that_is_not_joined(start):
     found = check(process, find_processes(process.pid), {"twice", "spin"})
     assert found.ran and not found.ok
     assert found.evidence.startswith("spin, twice went on in a stream that its caller's stream does not wait for")
+
+
+def test_of_a_process_that_has_ended_nothing_is_known(start):
+    process = start(IDLE)
+    before = find_processes(process.pid)
+    assert check(process, before).ok
+    process.kill()
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # dead, and not yet taken off the books
+    for _ in range(2):
+        with pytest.raises(CandidateFault, match="ended after its calls") as caught:
+            check(process, before)
+        assert caught.value.status == "crashed"
+        process.wait()

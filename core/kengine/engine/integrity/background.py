@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kengine.engine.accounts import read_account
+from kengine.errors import CandidateFault
 from kengine.model import Check
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ BUSY = 0.3
 
 
 def idle(execution: Execution) -> Check:
-    """No thread of the runner works, no process is left that was not there when it was compiled, and no call has left
-    a kernel at work on the device."""
+    """No thread of the runner works, no process is left that was not there before it was compiled, and no call has left
+    a kernel at work on the device. Raises CandidateFault (crashed) when the runner has ended."""
     name = "background work"
     if execution.unjoined:
         kernels = ", ".join(sorted(execution.unjoined)[:4])
@@ -50,6 +51,9 @@ def idle(execution: Execution) -> Check:
         how = f"{spent / passed:.0%} of a processor" if spent >= BUSY * passed else "waiting for a processor"
         return Check(name, True, False, f"it goes on working after its call has returned ({how})")
     processes = {pid for pid, _ in after}
+    if execution.runner.pid not in processes:
+        # Of a process that is gone nothing is known, and a death in one of the checks that follow is no fault.
+        raise CandidateFault("crashed", "its process ended after its calls, while nothing was asked of it")
     left = processes - execution.processes
     if left and execution.processes:
         return Check(name, True, False, f"{len(left)} processes that it started are still there after its calls")
