@@ -168,7 +168,7 @@ def test_of_a_sequence_that_asks_for_another_form_twice_the_first_call_is_follow
         execution.check(0, "check")
         assert execution.sequence([0, 1, 1], ["one", "two", "three"], execution.places[0], 1) is True
         seen.add(tuple(execution.followed))
-        assert execution.traced == [0] + [1]
+        assert execution.traced == [0, 1]
     assert seen == {(True, True, False), (True, False, True)}
 
 
