@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-PATIENCE_S = 1.0
+PATIENCE_S = 2.0
 """How long a timing waits for others to gather before the device is closed to everything else."""
 
 

@@ -79,7 +79,7 @@ class Engine:
             self.compile_for, self.workers = self._actors.compile_for, self._actors.workers
         self._store = Store(Path(run)) if run is not None else None
         self._lock = threading.Lock()
-        self._device = Device(gather=max(1, self.workers // 2))
+        self._device = Device(gather=max(1, 3 * self.workers // 4))
         self._begin()
 
     @property

@@ -120,6 +120,7 @@ class Hooks:
 
         Runs in: runner. Stops at the first result; exclusive. `workdir` holds the candidate's files already and is
         private and writable. `samples` are the inputs of some cases, for toolchains that compile what is launched.
+        It may run while another candidate is timed: `kengine.runner.turn.take()` before a first launch on a device.
         Raises CandidateFault (compile_failed, launch_failed, unsupported).
         """
 
