@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
+import time
 from pathlib import Path
 
 import kengine
@@ -182,3 +184,62 @@ def test_what_cannot_be_warmed_up_is_said_and_ended():
     with pytest.raises(PluginLoadError, match=r"judge could not be warmed up: .*no_such_library_here"):
         broken.start()
     assert broken.pid is None and broken._sock is None and broken._log is None
+
+
+def test_candidates_that_begin_at_once_are_made_up_for_once(monkeypatch, toy):
+    backend, info = toy
+    made = Crew(Plan(), standbys=6)
+    begin, end = threading.Barrier(6), threading.Event()
+    try:
+        made.warm(info, backend)
+        inner, forks = made._fork, []
+
+        def slow(*args):
+            forks.append(args)
+            time.sleep(0.05)
+            return inner(*args)
+
+        monkeypatch.setattr(made, "_fork", slow)
+
+        def judge():
+            begin.wait(5)
+            with made.runner(info, backend.module):
+                end.wait(10)
+
+        threads = [threading.Thread(target=judge) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        deadline = time.monotonic() + 10
+        while sum(len(queue) for queue in made._ready.values()) < 6 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(0.2)
+        assert len(forks) == 6 and sum(len(queue) for queue in made._ready.values()) == 6
+        end.set()
+        for thread in threads:
+            thread.join(10)
+    finally:
+        end.set()
+        made.close()
+
+
+def test_a_fork_that_fails_is_made_up_for_later(monkeypatch, toy):
+    backend, info = toy
+    made = Crew(Plan(), standbys=3)
+    try:
+        made.warm(info, backend)
+        inner, failing = made._fork, [True]
+
+        def fork(*args):
+            if failing:
+                raise WorkerLost("no process can be made")
+            return inner(*args)
+
+        monkeypatch.setattr(made, "_fork", fork)
+        with pytest.raises(WorkerLost), made.runner(info, backend.module):
+            pass
+        failing.clear()
+        with made.runner(info, backend.module):
+            assert sum(len(queue) for queue in made._ready.values()) == 3
+        assert not any(made._coming.values())
+    finally:
+        made.close()

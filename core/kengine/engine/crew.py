@@ -46,6 +46,7 @@ class Crew:
         self._lock = threading.Lock()
         self._zygotes: dict[str, Zygote] = {}
         self._ready: dict[str, deque[Runner]] = {}
+        self._coming: dict[str, int] = {}
         self._judges: dict[str, Assignment[Judge]] = {}
         self._alive: set[Runner] = set()
         self._numbers = itertools.count(1)
@@ -182,10 +183,19 @@ class Crew:
     def _refill(self, recipe: Recipe, zygote: Zygote, info: TargetInfo) -> None:
         with self._lock:
             queue = self._ready.setdefault(recipe.key, deque())
-            missing = 0 if self._closed else self._standbys - len(queue)
-        for _ in range(missing):
-            runner = self._fork(zygote, "runner", _limits(self._plan.limits, info))
+            # What others are about to add counts: candidates that begin at once would each make up for all of them.
+            coming = self._coming.get(recipe.key, 0)
+            missing = 0 if self._closed else max(self._standbys - len(queue) - coming, 0)
+            self._coming[recipe.key] = coming + missing
+        for left in range(missing, 0, -1):
+            try:
+                runner = self._fork(zygote, "runner", _limits(self._plan.limits, info))
+            except BaseException:
+                with self._lock:
+                    self._coming[recipe.key] -= left
+                raise
             with self._lock:
+                self._coming[recipe.key] -= 1
                 queue.append(runner)
 
     def _fork(self, zygote: Zygote, kind: str, limits: dict[str, Any] | None) -> Runner:

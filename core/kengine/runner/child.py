@@ -202,7 +202,7 @@ class Server:
             kept.forget()
         with streams.calling(self._on_device) as left:
             outputs, seen = self._make(case, bundle, mode)
-            if mode is Mode.normal:
+            if mode not in _WITHHELD:
                 entry.check_written(bundle.inputs)
             if mode in _WITHHELD:
                 kept.forget()

@@ -144,6 +144,22 @@ def resume() -> Context[None]:
     return _resumed(_watch) if _watch is not None else _nothing
 
 
+@contextmanager
+def unseen() -> Iterator[None]:
+    """Around a further call of the candidate that a plugin makes for itself: nothing of it is noted."""
+    global _watch
+    watch, _watch = _watch, None
+    numeric = sys.modules.get("kengine.provenance.numeric")
+    if numeric is not None and watch is not None:
+        numeric.pause(1)
+    try:
+        yield
+    finally:
+        _watch = watch
+        if numeric is not None and watch is not None:
+            numeric.pause(-1)
+
+
 def kernel(name: str, arguments: Iterable[object], returned: list[object] | None = None) -> Context[None]:
     """Around the execution of one launch that really happens, with every array that the kernel gets: tensors, arrays,
     `kengine.array.Array`, or (address, bytes).

@@ -15,6 +15,7 @@ from kengine.model import Candidate, JsonValue, Mode, Target, TaskView
 from kengine.native import observe
 from kengine.native.session import Session
 from kengine.plugins.hooks import Inputs
+from kengine.runner import watch
 
 from kengine_hip.chips import EMULATED, NARROW, Chip
 from kengine_hip.figures import figures_of
@@ -97,7 +98,7 @@ def prepare(target: Target, case: int, inputs: Inputs, mode: Mode) -> Repeated |
     """For the first ordinary call of each case: the inputs as they are now, to be used again. None for every other
     call, and when the time for this or the memory is used up."""
     other = _others.get(target)
-    if other is None or mode is not Mode.normal or case in other.cases or other.seconds <= 0:
+    if other is None or mode not in (Mode.normal, Mode.traced) or case in other.cases or other.seconds <= 0:
         return None
     from kengine.runner.arena import arrays
 
@@ -135,7 +136,8 @@ class Repeated:
             return
         begun = time.process_time()
         try:
-            answer = other.call(self.inputs)
+            with watch.unseen():
+                answer = other.call(self.inputs)
         except CandidateFault as fault:
             if fault.status in ("unsupported", "timed_out"):
                 other.seconds = 0.0

@@ -44,6 +44,60 @@ def test_one_value_here_and_another_there_is_another_kernel(here, there, ok):
         assert ("a clock" in found.evidence) is ("global" in found.evidence)
 
 
+def counted(calls, **names):
+    """A side that made so many calls; for each name its values, each with how often and in how many calls it came."""
+    return {"calls": calls, "kernel": {"add": [calls, calls]}, **{f"argument {n}": v for n, v in names.items()}}
+
+
+T, F = "True", "False"
+ONE_IN_ALL = {T: [4, 4]}
+BOTH_IN_ALL = {T: [4, 4], F: [4, 4]}
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "ok"),
+    [
+        (BOTH_IN_ALL, {F: [4, 1]}, False),  # a dummy here
+        (ONE_IN_ALL, {T: [4, 1], F: [4, 1]}, False),  # a dummy there
+        (ONE_IN_ALL, {T: [1, 1], F: [7, 1]}, False),
+        (BOTH_IN_ALL, {T: [4, 1], F: [4, 1]}, True),  # stages of a loop
+        ({T: [4, 4], F: [9, 1]}, {T: [4, 1]}, True),  # a way that one case takes, and others may
+        ({T: [4, 4]}, {T: [4, 1], F: [2, 1]}, True),
+        ({T: [2, 2], F: [2, 2]}, {F: [4, 1]}, True),  # what a kernel found decides, which a compile does not know
+        ({"'a'": [4, 4], "'b'": [4, 4]}, {"'b'": [4, 1]}, False),
+        ({"'a'": [2, 2], "'b'": [2, 2]}, {"'c'": [4, 1]}, False),  # none is met there
+        ({"None": [4, 4], "0": [4, 4]}, {"0": [4, 1]}, False),
+        ({"0": [4, 4], "1": [4, 4]}, {"0": [4, 1]}, False),  # numbers that are flags
+        ({"64": [4, 4], "32": [4, 4]}, {"32": [4, 1]}, True),  # sizes
+        ({"0": [4, 4], "2": [4, 4]}, {"0": [4, 1], "1": [4, 1]}, True),
+        ({"1.5": [4, 4], "-3": [4, 4]}, {"1e-05": [4, 1], "7": [4, 1]}, True),
+        ({"64": [4, 4]}, {"32": [4, 1]}, False),
+        ({T: [4], F: ["4", 4]}, {T: [4, 1]}, True),  # what is no count says nothing
+    ],
+)
+def test_a_flag_that_comes_in_every_call_comes_on_the_other_side_too(here, there, ok):
+    assert compare(counted(4, FLAG=here), counted(1, FLAG=there)).ok is ok
+    found = compare(counted(4, FLAG=here, LANES={"8": [4, 4]}), counted(1, FLAG=there, LANES={"8": [4, 1]}))
+    assert found.ok is ok and (ok or found.evidence.startswith("argument FLAG is "))
+
+
+def test_a_compile_sees_sixteen_calls_at_most():
+    here = counted(40, FLAG={T: [40, 40]})
+    assert not compare(here, counted(1, FLAG={T: [16, 1], F: [16, 1]})).ok
+    assert compare(here, counted(1, FLAG={T: [16, 1], F: [15, 1]})).ok
+    assert compare({**here, "calls": 0}, counted(1, FLAG={T: [16, 1], F: [16, 1]})).ok
+    assert compare({**here, "calls": "40"}, counted(1, FLAG={T: [16, 1], F: [16, 1]})).ok
+
+
+@pytest.mark.parametrize("dummy", [["12ab"], ["34cd"]])
+def test_a_second_kernel_of_one_name_hides_no_code(dummy):
+    code = {"12ab": [4, 4], "34cd": [4, 4]}
+    here = counted(4) | {"code of add": code}
+    assert compare(here, counted(1) | {"code of add": {v: [n, 1] for v, (n, _) in code.items()}}).ok
+    found = compare(here, counted(1) | {"code of add": {v: [4, 1] for v in dummy}})
+    assert not found.ok and found.evidence.startswith("add has other code")
+
+
 def test_other_code_under_one_name_is_another_kernel():
     same = {"kernel": ["add"], "code of add": ["12ab"]}
     assert compare(same, same).ok
