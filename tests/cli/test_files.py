@@ -1,7 +1,8 @@
+import os
 from pathlib import Path
 
 import pytest
-from kengine.cli.files import expand
+from kengine.cli.files import check_file, expand
 from kengine.errors import UsageError
 
 
@@ -55,3 +56,27 @@ def test_a_missing_file_says_what_is_near(folder: Path) -> None:
 def test_an_empty_folder(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"no candidate in this folder \(files ending in \.py, \.cu"):
         expand([str(tmp_path)], None)
+
+
+def test_what_is_no_regular_file_is_refused_and_a_folder_leaves_it_out(folder: Path) -> None:
+    os.mkfifo(folder / "fifo.py")
+    (folder / "device.py").symlink_to("/dev/zero")
+    for name, kind in (("fifo.py", "a FIFO"), ("device.py", "a character device")):
+        with pytest.raises(
+            UsageError, match=rf"{name}: is {kind}, expected a candidate; write what it holds to a file"
+        ):
+            expand([str(folder / name)], None)
+        with pytest.raises(UsageError, match=rf"{name}: is {kind}, expected a task"):
+            check_file(folder / name, "a task")
+        check_file(folder / name, "a file of verdicts", stream=True)
+    assert [p.name for p in expand([str(folder)], None)] == ["a.py", "b.py", "k.cu"]
+
+
+def test_a_name_that_is_not_utf_8_is_found_and_told_with_escapes(folder: Path) -> None:
+    odd = folder / os.fsdecode(b"kernel_\xff.py")
+    odd.write_text("x")
+    assert odd in expand([str(folder)], None)
+    with pytest.raises(
+        UsageError, match=r"kernel_\\xfe\.py: no such file, expected a candidate; did you mean .*kernel_\\xff\.py\?"
+    ):
+        expand([str(folder / os.fsdecode(b"kernel_\xfe.py"))], None)

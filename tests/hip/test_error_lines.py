@@ -101,8 +101,12 @@ def test_braces_that_do_not_match_are_told_before_the_names_of_the_host(compiled
 
 
 def test_no_compiler_for_the_emulator(monkeypatch: pytest.MonkeyPatch) -> None:
+    from kengine.simt import toolchain
     from kengine_hip import targets
 
-    monkeypatch.setattr(targets.shutil, "which", lambda name: None)
+    monkeypatch.delenv("KENGINE_SIMT_CXX", raising=False)
+    monkeypatch.setattr(toolchain.shutil, "which", lambda name: None)
     monkeypatch.setattr(targets.importlib.util, "find_spec", lambda name: None)
     assert targets._host_compiler_missing().startswith("no C++ compiler: install g++ or clang++, or pip install")
+    monkeypatch.setenv("KENGINE_SIMT_CXX", "no-such-compiler")
+    assert "looked for no-such-compiler" in targets._host_compiler_missing()

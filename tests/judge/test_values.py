@@ -169,23 +169,173 @@ def test_masks_neither_change_nor_decide_how_far_the_rest_may_go() -> None:
     assert not drawn.args[1].any()
 
 
-def test_an_outlier_stands_at_the_ends_of_rows_more_often_than_elsewhere() -> None:
-    columns: list[int] = []
-    rows: set[int] = set()
-    for seed in range(200):
-        drawn = Drawn([np.ones((5, 40), np.float32)])
-        apply_values(drawn, "outlier", 8.0, seed)
-        (row,), (column,) = np.nonzero(drawn.args[0] == 8.0)
-        rows.add(int(row))
-        columns.append(int(column))
-    assert rows == set(range(5))
-    assert 75 <= columns.count(39) <= 130 and 30 <= columns.count(0) <= 75
-    assert len({c for c in columns if 0 < c < 39}) > 15
+KINDS = {
+    "both signs": lambda draw, shape: draw.standard_normal(shape),
+    "positive": lambda draw, shape: draw.random(shape),
+    "negative": lambda draw, shape: draw.random(shape) - 1.5,
+}
+EXTREMES = {"max": np.max, "min": np.min}
 
 
-@pytest.mark.parametrize("shape", [(7,), (2, 1), (1, 2, 3)])
-def test_an_outlier_has_a_place_in_every_shape(shape: tuple[int, ...]) -> None:
+def missed(array, axis: int) -> list[str]:
+    """Reductions along an axis whose answer is the same everywhere, within 5 %, when one end is left out."""
+    found = []
+    length = array.shape[axis]
+    for name, reduce in EXTREMES.items():
+        for end, places in (("last", range(length - 1)), ("first", range(1, length))):
+            whole, part = (reduce(a, axis=axis) for a in (array, np.take(array, places, axis=axis)))
+            if not (np.abs(whole - part) > 0.05 * np.abs(whole)).any():
+                found.append(f"{name} without the {end} along {axis}")
+    return found
+
+
+def raised(*arrays: np.ndarray, factor: float = 1024.0, seed: int = 1) -> list[np.ndarray]:
+    drawn = Drawn([a.copy() for a in arrays])
+    apply_values(drawn, "outlier", factor, seed)
+    return drawn.args
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shape", [(4, 300), (2, 50), (6, 64), (32, 64), (100, 3), (5, 6, 7), (2, 3, 8, 8)])
+def test_both_ends_decide_a_maximum_and_a_minimum_along_every_axis_in_every_draw(kind: str, shape: tuple) -> None:
+    for seed in range(40):
+        first = KINDS[kind](np.random.default_rng(seed), shape).astype(np.float32)
+        # Columns of two elements, and lines that meet in few elements, are decided along the last axis only.
+        axes = [axis for axis in range(len(shape)) if axis == len(shape) - 1 or shape[axis] > 3]
+        for array in raised(first, first * 3, factor=(1024.0, 2.0)[seed % 2], seed=seed):
+            assert [what for axis in axes for what in missed(array, axis)] == []
+
+
+@pytest.mark.parametrize("shape", [(64,), (1, 64), (64, 1)])
+@pytest.mark.parametrize("kind", KINDS)
+def test_of_one_line_each_end_is_the_largest_in_some_draws(kind: str, shape: tuple[int, ...]) -> None:
+    drawn = KINDS[kind](np.random.default_rng(5), shape).astype(np.float32)
+    places = [(int(a.argmax()), int(a.argmin())) for seed in range(40) for a in raised(drawn, seed=seed)]
+    assert set(places) == {(63, 0), (0, 63)} and 8 <= places.count((63, 0)) <= 32
+
+
+def test_one_element_is_raised_inside_the_first_array_and_in_a_corner_of_others() -> None:
+    for seed in range(40):
+        shape = (12, 40)
+        drawn = np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+        arrays = raised(drawn, drawn, seed=seed)
+        (row, column), other = (np.argwhere(np.abs(a) > 100 * np.abs(drawn).max())[0] for a in arrays)
+        assert 0 < row < 11 and 0 < column < 39 and other[0] in (0, 11) and other[1] in (0, 39)
+        for array in arrays:
+            assert 8 <= (array != drawn).sum() <= 9
+
+
+def test_raised_elements_keep_their_sign_and_zeros_stay() -> None:
+    for seed in range(40):
+        draw = np.random.default_rng(seed)
+        for drawn in (
+            np.tril(draw.standard_normal((40, 40))),
+            np.maximum(draw.standard_normal((12, 30)), 0),
+            draw.standard_normal((50, 40)) * (draw.random((50, 40)) < 0.3),
+            draw.random((40, 4)) * np.array([1, -1, 1, -1]),
+        ):
+            (found,) = raised(drawn, seed=seed)
+            assert (np.sign(found) == np.sign(drawn)).all() and (found != drawn).any()
+
+
+def test_what_is_not_finite_stays_and_raises_nothing_beyond() -> None:
+    drawn = np.random.default_rng(1).standard_normal((16, 16)).astype(np.float32)
+    drawn[np.triu_indices(16, 1)] = -np.inf
+    drawn[3, 3] = np.nan
     for seed in range(20):
-        drawn = Drawn([np.ones(shape, np.float32)])
-        apply_values(drawn, "outlier", 8.0, seed)
-        assert sorted(drawn.args[0].reshape(-1)) == [1.0] * (np.prod(shape) - 1) + [8.0]
+        (found,) = raised(drawn, seed=seed)
+        assert (np.isfinite(found) == np.isfinite(drawn)).all() and np.abs(found[np.isfinite(found)]).max() > 100
+    assert raised(np.zeros((3, 3)))[0].any() == np.False_
+
+
+ORDERED = {
+    "rises": np.sort(np.random.default_rng(1).standard_normal((4, 20)), -1),
+    "falls": -np.sort(np.random.default_rng(2).random(20)),
+    "rises in a column": np.linspace(0, 1, 20)[:, None],
+    "symmetric": (lambda a: a + a.T)(np.random.default_rng(3).standard_normal((9, 9))),
+    "several symmetric": (lambda a: a @ a.swapaxes(1, 2))(np.random.default_rng(4).standard_normal((2, 5, 5))),
+}
+
+
+@pytest.mark.parametrize("make", [torch.tensor, np.array], ids=["torch", "numpy"])
+@pytest.mark.parametrize("name", ORDERED)
+def test_an_outlier_leaves_order_and_symmetry_alone(name: str, make) -> None:
+    array = make(ORDERED[name].tolist())
+    drawn = Drawn([array])
+    assert factors("outlier", drawn) == () and factors("large", drawn)[-1] == 8.0
+    apply_values(drawn, "outlier", 8.0, 3)
+    assert (drawn.args[0] == array).all()
+    changed = make(ORDERED[name].tolist())
+    changed.reshape(-1)[1] = 7.0
+    assert factors("outlier", Drawn([changed])) == (1024.0, 32.0, 2.0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_tensors_are_raised_as_arrays_are(dtype: torch.dtype) -> None:
+    drawn = torch.randn(12, 40, generator=torch.Generator().manual_seed(1)).to(dtype)
+    for tensor in (drawn, drawn.t().contiguous().t()):
+        (found,) = raised_tensors(tensor)
+        assert found.dtype is dtype and found.shape == drawn.shape
+        (expected,) = raised(drawn.double().numpy(), factor=64.0)
+        assert torch.equal(found, torch.from_numpy(expected).to(dtype))
+
+
+def raised_tensors(*tensors: torch.Tensor) -> list[torch.Tensor]:
+    drawn = Drawn([t.clone() for t in tensors])
+    apply_values(drawn, "outlier", 64.0, 1)
+    return drawn.args
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (0, 3), (1, 1)])
+def test_what_has_no_ends_stays_as_it_is(shape: tuple[int, ...]) -> None:
+    assert (raised(np.ones(shape, np.float32))[0] == 1).all()
+
+
+STRUCTURED = {
+    "triangular": ("[normal(n, n).tril(), normal(n, n).tril()]", "(a @ b).tril()"),
+    "symmetric": ("[(lambda a: a + a.T)(normal(n, n)), (lambda a: a + a.T)(normal(n, n))]", "a @ b"),
+    "sorted": ("[normal(n).sort().values, normal(40)]", "torch.searchsorted(a, b)"),
+}
+WAYS = {
+    "triangular": lambda a, b: (a.tril() @ b.tril()).tril(),
+    "symmetric": lambda a, b: (b.tril() + b.tril(-1).T) @ (a.triu() + a.triu(1).T).T,
+    "sorted": lambda a, b: (a[None, :] < b[:, None]).sum(-1),
+}
+
+
+@pytest.mark.parametrize("name", STRUCTURED)
+def test_kernels_that_rely_on_the_structure_of_their_inputs_pass(bench, name: str) -> None:
+    inputs, body = STRUCTURED[name]
+    source = HEAD.replace("n = 48", 'n = 48\n# values = ["drawn", "outlier"]')
+    task = parse_task(source.replace("INPUTS", inputs).replace("ARGS", "a, b").replace("BODY", body), "t.py")
+    way = (lambda a, b: WAYS[name](a, b).T) if name == "symmetric" else WAYS[name]
+    for n in range(20):
+        assert bench.open(task, screen=True, salt=f"{n:02x}" * 16)["ok"]
+        assert {case: found.problem for case, found in bench.run_all(way).items() if not found.ok} == {}
+
+
+def without(end: int, axis: int):
+    return lambda x: x.narrow(axis, 0 if end else 1, x.shape[axis] - 1)
+
+
+LEFT_OUT = {
+    "amax without the last column": ("x.amax(-1)", lambda x: without(-1, 1)(x).amax(-1)),
+    "amin without the first column": ("x.amin(-1)", lambda x: without(0, 1)(x).amin(-1)),
+    "argmax from the second column": ("x.argmax(-1)", lambda x: without(0, 1)(x).argmax(-1) + 1),
+    "argmin without the last column": ("x.argmin(-1)", lambda x: without(-1, 1)(x).argmin(-1)),
+    "amax without the last row": ("x.amax(0)", lambda x: without(-1, 0)(x).amax(0)),
+    "argmin from the second row": ("x.argmin(0)", lambda x: without(0, 0)(x).argmin(0) + 1),
+    "any without the last column": ("(x > 5.5).any(-1)", lambda x: (without(-1, 1)(x) > 5.5).any(-1)),
+}
+
+
+@pytest.mark.parametrize("inputs", ["normal(8, 300)", "uniform(300, 9) * 5"])
+@pytest.mark.parametrize("name", LEFT_OUT)
+def test_a_reduction_without_one_end_is_wrong_in_every_draw(bench, name: str, inputs: str) -> None:
+    body, way = LEFT_OUT[name]
+    source = HEAD.replace("n = 48", 'n = 48\n# values = ["drawn", "outlier"]')
+    task = parse_task(source.replace("INPUTS", f"[{inputs}]").replace("ARGS", "x").replace("BODY", body), "t.py")
+    for n in range(12):
+        opened = bench.open(task, cases=2, salt=f"{n:02x}" * 16)
+        assert len(opened["cases"]) == 2, opened
+        assert not bench.run(way, 1).ok

@@ -58,17 +58,30 @@ def test_both_sides_note_the_same_names() -> None:
     for n in range(20):
         choices.note("many", n)
     read = json.loads(choices.summary())
-    assert read["one"] == sorted(["1", "True", "'a'", "None", "(1, (2, 'b'))"])
-    assert read["alone"] == ["2.5"] and "many" not in read
+    assert list(read["one"]) == sorted(["1", "True", "'a'", "None", "(1, (2, 'b'))"])
+    assert read["alone"] == {"2.5": [1, 1]} and "many" not in read
     choices.forget()
-    assert choices.summary() == "{}"
+    assert choices.summary() == '{"calls": 1}'
+
+
+def test_values_are_counted_by_launches_and_by_calls() -> None:
+    from kengine_triton import choices
+
+    choices.forget()
+    for values in ((True, False), (True, True, True), ()):
+        for value in values:
+            choices.note("flag", value)
+        text = choices.summary()
+    choices.forget()
+    assert json.loads(text) == {"calls": 3, "flag": {"True": [4, 2], "False": [1, 1]}}
 
 
 def test_a_compile_notes_names_and_constants(judge: Any) -> None:
     compiled = json.loads(judge("triton:sm_90", SOURCE, [X]).artifact.details["choices"])
-    assert compiled["kernel"] == ["'kernel'"]
-    assert compiled["argument BLOCK"] == ["64"] and compiled["argument FLAG"] == ["None"]
-    assert compiled["global C"] == ["3"] and compiled["global EMULATED"] == ["False"]
+    assert list(compiled["kernel"]) == ["'kernel'"]
+    assert list(compiled["argument BLOCK"]) == ["64"] and list(compiled["argument FLAG"]) == ["None"]
+    assert list(compiled["global C"]) == ["3"] and list(compiled["global EMULATED"]) == ["False"]
+    assert compiled["argument BLOCK"]["64"] == [1, 1] and compiled["calls"] == 1
 
 
 def test_settings_of_triton_that_tell_who_runs_a_kernel_are_noted(judge: Any) -> None:
@@ -76,7 +89,7 @@ def test_settings_of_triton_that_tell_who_runs_a_kernel_are_noted(judge: Any) ->
         pytest.skip("this Triton has no knobs")
     source = SOURCE.replace("if EMULATED:", "if triton.knobs.runtime.interpret:")
     compiled = json.loads(judge("triton:sm_90", source, [X]).artifact.details["choices"])
-    assert compiled["global triton.knobs.runtime.interpret"] == ["False"]
+    assert list(compiled["global triton.knobs.runtime.interpret"]) == ["False"]
 
 
 def test_constants_drawn_while_a_module_loads_are_the_same_in_every_process(judge: Any) -> None:
@@ -84,7 +97,7 @@ def test_constants_drawn_while_a_module_loads_are_the_same_in_every_process(judg
     compiled = json.loads(judge("triton:sm_90", source, [X]).artifact.details["choices"])
     source += "\ninner = candidate\ndef candidate(x):\n    return inner(x) * 0 + C.value % 1024\n"
     answer = judge.interpret(source, X)
-    assert answer.value[0] == int(compiled["global C"][0]) % 1024
+    assert answer.value[0] == int(next(iter(compiled["global C"]))) % 1024
 
 
 @pytest.mark.parametrize(
@@ -109,7 +122,7 @@ def test_objects_are_told_by_what_they_hold_and_long_texts_by_their_end(value: A
     if text is None:
         assert read["one"] != read["other"] and all(len(v) <= 80 for v in (*read["one"], *read["other"]))
     else:
-        assert read == ({"one": [text], "other": [text]} if text else {})
+        assert read == {"calls": 1, **({"one": {text: [1, 1]}, "other": {text: [1, 1]}} if text else {})}
 
 
 def test_two_kernels_of_one_name_have_other_code(judge: Any) -> None:

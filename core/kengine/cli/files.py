@@ -29,14 +29,21 @@ def expand(arguments: Sequence[str], task: Path | None) -> list[Path]:
     return paths
 
 
-def check_file(argument: Path, what: str) -> None:
-    """Raise UsageError when a file is missing or is a folder, with the nearest name that exists."""
+def check_file(argument: Path, what: str, stream: bool = False) -> None:
+    """Raise UsageError when a file is missing, with the nearest name that exists, or is no regular file.
+
+    stream: a pipe will do as well, as for records that another command writes at the same time.
+    """
+    from kengine.tasks.paths import check_regular, show_path
+
     if argument.is_dir():
-        raise UsageError(f"{argument} is a folder, expected {what}")
+        raise UsageError(f"{show_path(argument)} is a folder, expected {what}")
     if not argument.exists():
         near = get_close_matches(argument.name, _siblings(argument), 1)
-        hint = f"; did you mean {argument.with_name(near[0])}?" if near else ""
-        raise UsageError(f"{argument}: no such file, expected {what}{hint}")
+        hint = f"; did you mean {show_path(argument.with_name(near[0]))}?" if near else ""
+        raise UsageError(f"{show_path(argument)}: no such file, expected {what}{hint}")
+    if not stream:
+        check_regular(argument, what)
 
 
 def _siblings(path: Path) -> list[str]:

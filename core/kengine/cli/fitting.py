@@ -135,7 +135,8 @@ def _name(path: Path) -> str:
 
 def _describe(what: str, paths: Sequence[Path]) -> str:
     from kengine.report.plain import count
+    from kengine.tasks.paths import show_path
 
-    listed = ", ".join(map(str, paths[:3])) + (", ..." if len(paths) > 3 else "")
+    listed = ", ".join(map(show_path, paths[:3])) + (", ..." if len(paths) > 3 else "")
     verbs = ("holds", "hold") if what == _TASK else ("is", "are")
     return f"{count(len(paths), 'file')} that {verbs[len(paths) > 1]} {what} ({listed})"

@@ -84,15 +84,16 @@ def judge(
             _fail(results, str(path), error, output)
         items = list(_load(fitting.paths, task, results, output))
         for (name, chosen), where in zip(choice.pairs, choice.backends):
-            if mine := [item for item in items if fitting.takes(where, Path(item.key))]:
+            if mine := [item for path, item in items if fitting.takes(where, path)]:
                 _judge_on(name, chosen, mine, choice, plan, run, results, output)
     finally:
         tell(results, output, full)
     return results.exit_code
 
 
-def _load(paths: Sequence[Path], task: Path | None, results: Results, output: Output) -> Iterator[Item]:
+def _load(paths: Sequence[Path], task: Path | None, results: Results, output: Output) -> Iterator[tuple[Path, Item]]:
     from kengine import tasks
+    from kengine.tasks.paths import show_path
 
     for path in paths:
         try:
@@ -102,7 +103,7 @@ def _load(paths: Sequence[Path], task: Path | None, results: Results, output: Ou
         except OSError as error:
             _fail(results, str(path), UsageError(f"{path}: cannot be read: {error.strerror or error}"), output)
         else:
-            yield replace(item, key=str(path))
+            yield path, replace(item, key=show_path(path))
 
 
 def _judge_on(
@@ -188,15 +189,17 @@ def keep(results: Results, verdict: Verdict, output: Output) -> None:
 def _fail(results: Results, file: str, error: KengineError, output: Output) -> None:
     if debugging():
         traceback.print_exception(type(error), error, error.__traceback__)
-    kind = type(error).__name__
-    told_before = isinstance(error, TaskError) and any((k, m) == (kind, str(error)) for _, k, m in results.errors)
-    results.errors.append((file, kind, str(error)))
+    from kengine.tasks.paths import show_path
+
+    kind, file, message = type(error).__name__, show_path(file), show_path(str(error))
+    told_before = isinstance(error, TaskError) and any((k, m) == (kind, message) for _, k, m in results.errors)
+    results.errors.append((file, kind, message))
     results.codes.append(exit_code(error))
     if output.as_json:
         body = {
             "schema": ERROR_SCHEMA,
             "error": kind,
-            "message": str(error),
+            "message": message,
             "candidate": file,
             "exit_code": exit_code(error),
         }
@@ -204,7 +207,7 @@ def _fail(results: Results, file: str, error: KengineError, output: Output) -> N
     if told_before:
         return
     # What is wrong with a task is no candidate's matter: it is said once, and names the task's own file.
-    say("error", str(error) if isinstance(error, TaskError) else about(file, str(error) or kind))
+    say("error", message if isinstance(error, TaskError) else about(file, message or kind))
     if hint := hint_for(error):
         say("hint", hint)
 

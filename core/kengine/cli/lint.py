@@ -41,6 +41,7 @@ def command(
     from kengine.cli.files import check_file
     from kengine.cli.fitting import fit
     from kengine.errors import KengineError
+    from kengine.tasks.paths import show_path
 
     settings = config.read()
     choice = options.choose(settings, backend, target)
@@ -53,7 +54,7 @@ def command(
         say("note", note)
     codes: list[int] = []
     for file, misfit in fitting.errors:
-        say("error", about(str(file), str(misfit)))
+        say("error", about(show_path(file), show_path(str(misfit))))
         codes.append(misfit.exit_code)
     for where, name in zip(choice.pairs, choice.backends):
         loaded, chosen = _target(*where)
@@ -63,13 +64,13 @@ def command(
             try:
                 item = tasks.load([path], task)
             except KengineError as error:
-                say("error", about(str(path), str(error)))
+                say("error", about(show_path(path), str(error)))
                 codes.append(exit_code(error))
                 continue
             fault = tasks.examine(item.candidate, item.task)
             record = lint.check(item.candidate, item.task, chosen, loaded, plan.select, plan.ignore)
             codes.append(int(fault is not None or any(f.severity == "reject" for f in record.findings)))
-            _tell(path, record, fault, as_json)
+            _tell(show_path(path), record, fault, as_json)
     return worst(codes)
 
 
@@ -88,26 +89,26 @@ def _target(backend: str | None, target: str | None) -> tuple[Backend, Target]:
     return loaded, loaded.targets()[0].target
 
 
-def _tell(path: Path, record: LintRecord, fault: CandidateFault | None, as_json: bool) -> None:
+def _tell(path: str, record: LintRecord, fault: CandidateFault | None, as_json: bool) -> None:
     from kengine import codec
     from kengine.report.plain import clean, count
 
     if as_json:
-        body: dict[str, Any] = {"schema": SCHEMA, "candidate": str(path), **codec.to_json(record), "fault": None}
+        body: dict[str, Any] = {"schema": SCHEMA, "candidate": path, **codec.to_json(record), "fault": None}
         if fault is not None:
             body["fault"] = {"status": fault.status, "message": fault.message, "line": fault.line}
         click.echo(json.dumps(body, separators=(",", ":"), allow_nan=False))
         return
     if fault is not None:
-        place = f"{path}:{fault.line}" if fault.line else str(path)
+        place = f"{path}:{fault.line}" if fault.line else path
         problem = fault.message.removeprefix(f"{place}: ").removeprefix(f"{path}: ")
         click.echo(f"{clean(place)}: {click.style(fault.status, fg=_colour('red'))}: {clean(problem)}")
     for f in record.findings:
         colour = "red" if f.severity == "reject" else "yellow"
-        place = f"{path}:{f.line}:{f.column}" if f.line else str(path)
+        place = f"{path}:{f.line}:{f.column}" if f.line else path
         click.echo(f"{clean(place)}: {click.style(f.code, fg=_colour(colour))} {f.severity}: {clean(f.message)}")
     if not record.findings and fault is None:
-        click.echo(f"{clean(str(path))}: no findings ({count(record.rules, 'rule')})")
+        click.echo(f"{clean(path)}: no findings ({count(record.rules, 'rule')})")
 
 
 def _colour(name: str) -> str | None:

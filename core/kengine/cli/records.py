@@ -43,7 +43,7 @@ def _text(path: Path) -> str:
     try:
         if str(path) == "-":
             return sys.stdin.read()
-        check_file(path, "a file of verdicts")
+        check_file(path, "a file of verdicts", stream=True)
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: is not text (byte {error.start} is not UTF-8), expected verdicts as JSON") from error

@@ -106,7 +106,7 @@ def _rollouts(files: tuple[Path, ...]) -> Iterator[tuple[str, Rollout]]:
                     found = True
                     yield "-", rollout
             else:
-                check_file(file, "a file of rollouts")
+                check_file(file, "a file of rollouts", stream=True)
                 with file.open(encoding="utf-8") as lines:
                     for rollout in rollouts.read(lines, str(file)):
                         found = True

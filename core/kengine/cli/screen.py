@@ -67,13 +67,14 @@ def _load(arguments: Sequence[str], reports: list[TaskReport]) -> Iterator[tuple
     """The tasks in order of the arguments; a file that is none, or a broken one, becomes a report of its own."""
     from kengine.errors import TaskError
     from kengine.model import TaskFinding, TaskReport
+    from kengine.tasks.paths import show_path
 
     for path in _expand(arguments):
         try:
             yield path, load_task(path)
         except TaskError as error:
             found = TaskFinding("broken", "error", str(error), "mend the file; docs/tasks.md shows the forms")
-            reports.append(TaskReport(path.stem, str(path), "cpu", (found,)))
+            reports.append(TaskReport(show_path(path.stem), show_path(path), "cpu", (found,)))
 
 
 def load_task(path: Path) -> Task:

@@ -58,7 +58,9 @@ class Capture(Ledger):
         self.events: list[Launched | Operated] = []
         self.mode: Any = None
 
-    def operation(self, name: str, read: list[Piece], written: list[Piece], flops: int = 0) -> None:
+    def operation(
+        self, name: str, read: list[Piece], written: list[Piece], flops: int = 0, counts: bool = True
+    ) -> None:
         """Note an operator instead of counting it."""
         places = [tuple((p.start, p.end - p.start) for p in pieces) for pieces in (read, written)]
         self.events.append(Operated(name, places[0], places[1], flops))

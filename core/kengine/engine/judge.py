@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 import time
@@ -30,6 +31,13 @@ _ERRORS: dict[str, type[Exception]] = {
 _ON_DEVICE = frozenset({"open", "screen", "lend", "compare", "near", "profile", "prepare"})
 """What takes time of the device. `time` has it alone already."""
 
+_OF_A_TASK = (_ON_DEVICE | {"time"}) - {"screen"}
+"""What runs code of a task, whose fault it is when that ends the process. A screening has a finding of its own for it.
+"""
+
+_FAILED = 70
+"""What a fork exits with when kengine's own code in it has failed."""
+
 
 class OpenTask:
     """What a judge says of a task that it has opened: cases and their views, and which were left out.
@@ -37,7 +45,7 @@ class OpenTask:
     timeout_s: how long any request about it may take.
     """
 
-    def __init__(self, answer: dict[str, Any], generation: int, timeout_s: float) -> None:
+    def __init__(self, answer: dict[str, Any], generation: int, timeout_s: float, name: str) -> None:
         self.generation = generation
         self.id = str(answer["task_id"])
         self.cases = tuple(codec.from_json(c, Case) for c in answer["cases"])
@@ -47,6 +55,7 @@ class OpenTask:
         self.module = bool(answer.get("module"))
         self.elapsed_ns = int(answer.get("elapsed_ns", 0))
         self.timeout_s = timeout_s
+        self.name = name
 
 
 class Judge:
@@ -103,7 +112,7 @@ class Judge:
                 f"task {task.name}: its reference and inputs were not done within {timeout_s:g} s; "
                 "make the cases smaller or raise timeout_s in its block"
             ) from None
-        return OpenTask(answer, self._generation, timeout_s)
+        return OpenTask(answer, self._generation, timeout_s, task.name)
 
     def reserve(self, device: str) -> None:
         """Start the process, and have it open a device before there is a task. Raises as `call` does."""
@@ -128,7 +137,7 @@ class Judge:
         phases = [phase] * len(cases) if isinstance(phase, str) else list(phase)
         body = {"task_id": task.id, "cases": list(cases), "phases": phases, "holder": holder, "elsewhere": elsewhere}
         body |= {"room": list(room)}
-        answer, fds = self.call("lend", body, task.timeout_s, generation=task.generation)
+        answer, fds = self.call("lend", body, task.timeout_s, task=task)
         return list(answer["bundles"]), fds
 
     def compare(
@@ -143,7 +152,7 @@ class Judge:
         """
         body = {"task_id": task.id, "case": case, "phase": phase, "holder": holder, "outputs": outputs}
         body |= {"brief": brief, "digest": digest}
-        answer, _ = self.call("compare", body, task.timeout_s, generation=task.generation)
+        answer, _ = self.call("compare", body, task.timeout_s, task=task)
         if (fault := answer.get("fault")) is not None:
             raise CandidateFault(fault["status"], fault["message"])
         return codec.from_json(answer["comparison"], Comparison), str(answer.get("digest", ""))
@@ -155,7 +164,7 @@ class Judge:
         TaskError when that does not end in time: the candidate has no part in it."""
         body = {"task_id": task.id, "cases": list(cases), "plan": plan, "holder": holder}
         try:
-            self.call("prepare", body, timeout_s, generation=task.generation)
+            self.call("prepare", body, timeout_s, task=task)
         except TimeoutError:
             raise TaskError(
                 f"the inputs and answers that timing needs were not drawn within {timeout_s:g} s; make the cases "
@@ -170,7 +179,7 @@ class Judge:
         None when `prepare` for this runner should draw more before the same is asked for again.
         """
         body = {"task_id": task.id, "cases": list(cases), "holder": runner.holder, "plan": plan}
-        answer, _ = self.call("time", body, timeout_s, (runner.sock.fileno(),), task.generation)
+        answer, _ = self.call("time", body, timeout_s, (runner.sock.fileno(),), task)
         if answer.get("more"):
             return None
         record = codec.from_json(answer["record"], TimeRecord) if answer.get("record") is not None else None
@@ -180,13 +189,13 @@ class Judge:
     def profile(self, task: OpenTask, case: int) -> Facts:
         """The operators that the reference uses on a case."""
         body = {"task_id": task.id, "case": case}
-        answer, _ = self.call("profile", body, task.timeout_s, generation=task.generation)
+        answer, _ = self.call("profile", body, task.timeout_s, task=task)
         return codec.from_json(answer["facts"], Facts)
 
     def near(self, task: OpenTask, case: int, phase: str) -> str:
         """The phase whose inputs are nearly those of `phase` and whose answer is another; "" when there is none."""
         body = {"task_id": task.id, "case": case, "phase": phase}
-        answer, _ = self.call("near", body, task.timeout_s, generation=task.generation)
+        answer, _ = self.call("near", body, task.timeout_s, task=task)
         return str(answer["phase"])
 
     def release(self, holder: str) -> None:
@@ -196,15 +205,15 @@ class Judge:
                 self.call("release", {"holder": holder}, 30.0)
 
     def call(
-        self, op: str, body: dict[str, Any], timeout_s: float, fds: tuple[int, ...] = (), generation: int | None = None
+        self, op: str, body: dict[str, Any], timeout_s: float, fds: tuple[int, ...] = (), task: OpenTask | None = None
     ) -> tuple[dict[str, Any], list[int]]:
-        """Ask for one thing, of the process of that generation where one is given.
+        """Ask for one thing, of the process that has opened the task where one is given.
 
-        Raises what the judge says is wrong, WorkerLost when it died, TimeoutError at the end of the time (the judge
-        is then killed, since it cannot be interrupted).
+        Raises what the judge says is wrong, TaskError when the task's code has ended it, WorkerLost when it died
+        otherwise, TimeoutError at the end of the time (the judge is then killed, since it cannot be interrupted).
         """
         with self._device.shared() if op in _ON_DEVICE else nullcontext(), self._queued(), self._lock:
-            if generation is not None and (self._process is None or generation != self._generation):
+            if task is not None and (self._process is None or task.generation != self._generation):
                 raise WorkerLost("the judge that had opened this task is gone")
             process = self._start()
             try:
@@ -216,7 +225,13 @@ class Judge:
                 raise TimeoutError(f"the judge did not answer '{op}' within {timeout_s:g} s") from error
             except (wire.WireError, OSError) as error:
                 printed = process.output.text()[-1500:]
+                code = _exit_code(process) if op in _OF_A_TASK else None
                 self._stop()
+                if code is not None:
+                    raise TaskError(
+                        f"{_name(body, task)}the task's code ended the judge's process with exit status {code} during "
+                        f"'{op}'; take os._exit and the like out of its code\n{printed}".rstrip()
+                    ) from error
                 raise WorkerLost(f"the judge died during '{op}': {error}\n{printed}".rstrip()) from error
         if not answer.get("ok"):
             wire.close_all(extra)
@@ -262,3 +277,23 @@ class Judge:
                 self._process.sock.shutdown(socket.SHUT_RDWR)
             self._process.kill()
             self._process = None
+
+
+def _name(body: dict[str, Any], task: OpenTask | None) -> str:
+    """The name of the task that a request opens or is about, with a colon."""
+    name = task.name if task is not None else body["task"]["name"]
+    return f"task {name!r}: "
+
+
+def _exit_code(process: Runner) -> int | None:
+    """The exit status of a judge that has left by itself; None when a signal, kengine's own failure or the end of its
+    zygote was the end of it, and while it runs."""
+    message = {"op": "reap", "pid": process.pid, "timeout_s": 1.0}
+    try:
+        answer = process._zygote.ask_running(process._generation, message)
+    except InfraError:
+        return None
+    status = int(answer.get("status") or 0)
+    if not answer.get("exited") or not os.WIFEXITED(status) or os.WEXITSTATUS(status) == _FAILED:
+        return None
+    return os.WEXITSTATUS(status)

@@ -29,7 +29,7 @@ from kengine.extension.sources import SourceSet, Unit, language_flags, parameter
 from kengine.simt import toolchain
 from kengine.simt.lexer import blank
 from kengine.simt.rewrite import has_return_in_macro, has_volatile_code, rewrite
-from kengine.simt.toolchain import Mode, find_compiler, locked, run
+from kengine.simt.toolchain import Mode, find_compiler, locked, run, run_own
 
 # What names both kinds of device comes before the bridge, which makes them one; device/ATen/AccumulateType.h steps out.
 _EMULATED = """#include <torch/extension.h>
@@ -292,7 +292,7 @@ def _precompile(settings: Settings, flags: list[str]) -> None:
         if not compiled.exists():
             _headers(folder)
             part = compiled.with_suffix(".part")
-            run([*compiler.command, *flags, "-x", "c++-header", str(folder / "full.h"), "-o", str(part)], folder)
+            run_own([*compiler.command, *flags, "-x", "c++-header", str(folder / "full.h"), "-o", str(part)], folder)
             os.replace(part, compiled)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from kengine.extension.settings import Settings
 from kengine.simt import toolchain
-from kengine.simt.toolchain import Mode, find_compiler, locked, run
+from kengine.simt.toolchain import Mode, find_compiler, locked, run_own
 
 ROOT = Path(__file__).resolve().parent
 INCLUDE = (f"-I{ROOT / 'include'}", f"-I{ROOT / 'device'}", f"-I{ROOT}")
@@ -99,7 +99,7 @@ def _make(library: Path, options: Sequence[str]) -> Path:
         if not library.exists():
             with tempfile.TemporaryDirectory(dir=library.parent) as temporary:
                 out = Path(temporary) / library.name
-                run([*find_compiler().command, *common, *options, "-o", str(out)], Path(temporary))
+                run_own([*find_compiler().command, *common, *options, "-o", str(out)], Path(temporary))
                 os.replace(out, library)
     return library
 
@@ -199,7 +199,7 @@ def _precompile(flags: Sequence[str], text: str, name: str, tools: Path) -> tupl
             if not compiled.exists():
                 header.write_text(text, encoding="utf-8")
                 part = compiled.with_suffix(".part")
-                run([*compiler.command, *flags, "-x", "c++-header", str(header), "-o", str(part)], folder)
+                run_own([*compiler.command, *flags, "-x", "c++-header", str(header), "-o", str(part)], folder)
                 os.replace(part, compiled)
     return ("-include-pch", str(compiled)) if compiler.is_clang else ("-include", str(header))
 

@@ -13,12 +13,12 @@ import numpy as np
 
 from kengine.array import ITEMSIZE, contiguous_strides
 from kengine.errors import InfraError, TaskError
-from kengine.judge import arena, reference, scaling, transforms
-from kengine.judge.leaves import dtype_name, element_strides, is_array, is_torch, map_leaves, shape_of
+from kengine.judge import arena, moved, reference, scaling, transforms
+from kengine.judge.leaves import dtype_name, element_strides, is_torch, map_leaves, shape_of
 from kengine.judge.module import TaskModule
 from kengine.judge.packing import Packed, leaves
 from kengine.judge.reference import Answer
-from kengine.judge.structure import Form
+from kengine.judge.structure import Form, fill, untyped
 from kengine.judge.tolerance import (
     OUTLIER_STEPS,
     SMALL_STEPS,
@@ -131,7 +131,9 @@ def compute(
         least_size = ()
     answer = _Preparation(device, tolerance, _input_shapes(packed), list(least_size), values)
     if exact is None:
-        outputs = answer.prepare(honest.arrays(), None, ())
+        quick = time.perf_counter_ns() - begun < _SLOW_NS
+        own = moved.run_moved(module, packed, model, writes, tolerance, seed, honest) if quick else ()
+        outputs = answer.prepare(honest.arrays(), None, own, moved.own_step(packed.values(packed.image)))
     else:
         slow = time.perf_counter_ns() - begun > 2 * _SLOW_NS
         moves = (
@@ -153,7 +155,7 @@ def compute(
     if whole:
         outputs = [demand_whole(o, device) for o in outputs]
     forms = iter([o.form for o in outputs])
-    structure = [_form(honest.value, forms), *(_untyped(_form(w, forms)) for w in honest.written)]
+    structure = [fill(honest.value, forms), *(untyped(fill(w, forms)) for w in honest.written)]
     elapsed = time.perf_counter_ns() - begun
     result = honest.value if transforms.find(module, transforms.FROM_KERNEL) else None
     return Expected(structure, outputs, elapsed, (note,) if note else (), exact is None, result, whole, homogeneous)
@@ -231,23 +233,6 @@ def _input_shapes(packed: Packed) -> list[tuple[int, ...]]:
     return [leaf.spec.shape for _, leaf in packed.names if leaf.spec.dtype in ITEMSIZE]
 
 
-def _form(value: Any, forms: Any) -> Any:
-    if is_array(value):
-        return next(forms)
-    if isinstance(value, dict):
-        return {k: _form(v, forms) for k, v in value.items()}
-    if isinstance(value, list):
-        return [_form(v, forms) for v in value]
-    if isinstance(value, tuple):
-        return tuple(_form(v, forms) for v in value)
-    return value
-
-
-def _untyped(value: Any) -> Any:
-    """A written input comes back from borrowed memory, in whatever framework the runner reads that with."""
-    return replace(value, any_type=True) if isinstance(value, Form) else value
-
-
 @dataclass
 class _Preparation:
     device: str
@@ -256,8 +241,15 @@ class _Preparation:
     least_size: list[float]
     values: ValueClass
 
-    def prepare(self, honest: list[Any], exact: list[Any] | None, moves: Iterable[list[Any]]) -> list[ExpectedArray]:
-        """Everything that comparing needs; `exact` is None where only the honest answer is to be had."""
+    def prepare(
+        self,
+        honest: list[Any],
+        exact: list[Any] | None,
+        moves: Iterable[list[Any]],
+        step: float = reference.STEP,
+    ) -> list[ExpectedArray]:
+        """Everything that comparing needs; `exact` is None where only the honest answer is to be had. step: by how much
+        of themselves the inputs of `moves` were moved."""
         xp = namespace(self.device)
         inexact = [n for n, a in enumerate(honest) if is_inexact(dtype_name(a))]
         sensitivity: dict[int, Any] = {}
@@ -267,6 +259,11 @@ class _Preparation:
             runs = ([self._wide(run[n]) for n in inexact] for run in moves)
             with np.errstate(all="ignore"):
                 found = sensitivities(list(wides.values()), runs, reference.STEP, xp)
+            sensitivity = dict(zip(inexact, found))
+        elif inexact and moves:
+            with np.errstate(all="ignore"):
+                own = [self._wide(honest[n]) for n in inexact]
+                found = sensitivities(own, ([self._wide(run[n]) for n in inexact] for run in moves), step, xp)
             sensitivity = dict(zip(inexact, found))
         outputs = []
         for n, array in enumerate(honest):

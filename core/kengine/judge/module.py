@@ -91,14 +91,18 @@ class TaskModule:
 
     @contextlib.contextmanager
     def blame(self, what: str, fix: str) -> Iterator[None]:
-        """Turn any exception of the task's code into a TaskError that says what failed, where, and what to do."""
+        """Turn any exception of the task's code into a TaskError that says what failed, where, and what to do.
+
+        KeyboardInterrupt and SystemExit are no exception to that: nobody presses keys in a judge, and only the task
+        would leave it.
+        """
         try:
             yield
-        except (TaskError, KeyboardInterrupt, MemoryError):
+        except (TaskError, MemoryError):
             raise
         except BaseException as error:
             if type(error).__name__ == "OutOfMemoryError":
-                raise DeviceLost(f"device memory ran out for task {self.task.name!r}: {error}") from error
+                raise DeviceLost(f"device memory ran out for task {self.task.name!r}: {_text(error)}") from error
             raise TaskError(self.explain(what, error, fix)) from error
 
     def explain(self, what: str, error: BaseException, fix: str) -> str:
@@ -108,7 +112,7 @@ class TaskModule:
         if isinstance(error, ModuleNotFoundError):
             extra = "pip install 'kernel-engine[triton]'" if error.name == "torch" else f"install {error.name}"
             fix = f"{extra}, or write the task without it"
-        text = " ".join(str(error).split())[:400]
+        text = _text(error)
         if _ASKS_FOR_GPU.search(text):
             text = text.partition(". ")[0]  # torch goes on about its own build for a paragraph
             fix = (
@@ -145,3 +149,11 @@ class TaskModule:
         """Take the module out of the interpreter's tables."""
         sys.modules.pop(self._name, None)
         linecache.cache.pop(self.filename, None)
+
+
+def _text(error: BaseException) -> str:
+    """What an exception says, on one line; one of the task's own classes may be unable to say anything."""
+    try:
+        return " ".join(str(error).split())[:400]
+    except BaseException as inner:
+        return f"(its text cannot be had: {type(inner).__name__})"

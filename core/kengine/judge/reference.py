@@ -185,7 +185,7 @@ def _mover(seed: int, alternate: bool) -> Callable[[Any], Any]:
 
     def change(array: Any) -> Any:
         name = dtype_name(array)
-        if not name.startswith(("float64", "complex128")) or _is_whole(array):
+        if not name.startswith(("float64", "complex128")) or is_whole(array):
             return array
         step = -STEP if next(number) % 2 and alternate else STEP
         if is_torch(array):
@@ -200,7 +200,7 @@ def _mover(seed: int, alternate: bool) -> Callable[[Any], Any]:
     return change
 
 
-def _is_whole(array: Any) -> bool:
+def is_whole(array: Any) -> bool:
     """Whether an array holds nothing but whole numbers: a mask, counts, places; to move them would be to break them."""
     if dtype_name(array).startswith("complex"):
         return False

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kengine.errors import TaskError
-from kengine.judge import arena, reference
+from kengine.judge import arena, reference, ties
 from kengine.judge.cases import is_natural
 from kengine.judge.compare import accepts
 from kengine.judge.expected import Expected, ExpectedArray, at_least_1d, namespace, native, wide
@@ -32,8 +32,9 @@ def errors(session: Session) -> Iterator[TaskFinding]:
     """Everything for which a task is refused, found one after the other.
 
     On every case that the task draws itself (or with values asked for by name), in two draws each: the reference
-    must agree with itself, its result must depend on the inputs, and zeros, one constant and a copy of an input must
-    not pass. A fake that fails in one of these cases is caught there, so only one that passes in all refuses the task.
+    must agree with itself, whatever order it gives equal elements, its result must depend on the inputs, and zeros, one
+    constant and a copy of an input must not pass. A fake that fails in one of these cases is caught there, so only one
+    that passes in all refuses the task.
     Nothing is looked for after a finding that makes the rest of them meaningless. Raises TaskError when the task's own
     code fails.
     """
@@ -56,10 +57,12 @@ def errors(session: Session) -> Iterator[TaskFinding]:
         for fake, passes in _FAKES.items():
             fakes[fake] = fakes[fake] and passes(session, (first, second), pair)
         if not any(fakes.values()):
-            return
+            break
     for fake, fooled in fakes.items():
         if fooled and _KEYS[fake] not in session.task.spec.allow:
             yield TaskFinding(_KEYS[fake], "error", f"{fake} would pass as an answer in every case", _FIXES[fake])
+    if "ties" not in session.task.spec.allow and (found := _find_ties(session, natural)) is not None:
+        yield found
 
 
 _KEYS = {
@@ -138,6 +141,18 @@ def _find_shapes(case: Case, first: Expected, second: Expected) -> TaskFinding |
         return None
     message = f"shape or dtype of the result depend on the values in case {case.name!r} ({a} and {b})"
     return TaskFinding("shapes", "error", message, "return arrays of a fixed size", case.name)
+
+
+def _find_ties(session: Session, natural: list[Case]) -> TaskFinding | None:
+    """The first case in which equal elements in another order, which no operator rules out, would be refused."""
+    draws = [(natural[0], PHASE), *((case, "check") for case in natural)]
+    for case, phase in draws:
+        if names := ties.find(session, case, phase):
+            what = f"the answer depends on an order that {' and '.join(names)} does not promise: inputs of case "
+            what += f"{case.name!r} have equal elements there, and a kernel that orders them otherwise is as right"
+            fix = "draw keys no two of which are equal (torch.randperm), return values alone, or say stable=True"
+            return TaskFinding("ties", "error", what, fix, case.name)
+    return None
 
 
 def _value(session: Session, array: Any) -> Any:

@@ -37,6 +37,8 @@ MAX_ROOM = 16
 MAX_TASKS = 64
 """Open tasks that are kept; the one used longest ago goes first, and a later `open` brings it back."""
 
+_REFUSALS = ((TaskError, "task"), (TargetUnavailable, "unavailable"), (InfraError, "infra"), (KengineError, "usage"))
+
 
 class Judge:
     """The state of one judge process, and one method for each request; none of them trusts what a runner said."""
@@ -69,19 +71,16 @@ class Judge:
             return _refusal("usage", f"the judge has no operation {str(message.get('op'))[:40]!r}"), ()
         try:
             body, out = op(message, fds)
-        except TaskError as error:
-            return _refusal("task", str(error)), ()
-        except TargetUnavailable as error:
-            return _refusal("unavailable", str(error)), ()
-        except InfraError as error:
-            return _refusal("infra", str(error)), ()
         except KengineError as error:
-            return _refusal("usage", str(error)), ()
+            return _refusal(next(name for kind, name in _REFUSALS if isinstance(error, kind)), str(error)), ()
         except MemoryError:
             return _refusal("infra", "the judge's host has no memory left for this case"), ()
         except Exception as error:
             # A mistake in the judge says nothing about task or candidate: the machine's fault, and told in full.
             return _refusal("infra", f"the judge failed during {message.get('op')!r}: {_trace(error)}"), ()
+        except BaseException as error:
+            # Nothing of the judge's own raises SystemExit or KeyboardInterrupt: the task's code does.
+            return _refusal("task", f"the task's code raised {type(error).__name__} during {message.get('op')!r}"), ()
         return {"ok": True, **body}, out
 
     def reserve(self, message: dict[str, Any], fds: list[int]) -> tuple[dict[str, Any], tuple[int, ...]]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
 from kengine.array import ITEMSIZE
+from kengine.judge.leaves import is_array
 from kengine.model import TensorSpec
 
 MAX_DEPTH = 16
@@ -270,3 +271,21 @@ def _name(value: Any) -> str:
     if value is None:
         return "None"
     return f"a {type(value).__name__}"
+
+
+def fill(value: Any, forms: Any) -> Any:
+    """A nested value with the next of some forms in the place of each array."""
+    if is_array(value):
+        return next(forms)
+    if isinstance(value, dict):
+        return {k: fill(v, forms) for k, v in value.items()}
+    if isinstance(value, list):
+        return [fill(v, forms) for v in value]
+    if isinstance(value, tuple):
+        return tuple(fill(v, forms) for v in value)
+    return value
+
+
+def untyped(value: Any) -> Any:
+    """A written input comes back from borrowed memory, in whatever framework the runner reads that with."""
+    return replace(value, any_type=True) if isinstance(value, Form) else value

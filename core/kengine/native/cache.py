@@ -72,7 +72,7 @@ def remove_unused(folder: Path) -> None:
 def prepare(lanes: int, dialect: Dialect) -> Path:
     """Build the runtime and the precompiled headers of one dialect, load the runtime, and let runners read them.
 
-    Takes some ten seconds once on a machine. Raises kengine.simt.CompilerMissing or CompileError, OSError.
+    Takes some ten seconds once on a machine. Raises kengine.simt.CompilerMissing or CompilerUnusable, OSError.
     """
     from kengine.simt.runtime import load_runtime
     from kengine.simt.toolchain import Mode, precompiled_header, runtime_library
@@ -102,9 +102,14 @@ def _prepare_extensions(lanes: int, dialect: Dialect, folder: Path) -> None:
     if importlib.util.find_spec("torch") is None:
         return
     from kengine.extension import Settings, warm
+    from kengine.simt import CompileError
+    from kengine.simt.toolchain import unusable
 
     for check in (True, False):
-        warm(Settings(cache=folder, dialect=dialect, lanes=64 if lanes == 64 else 32, check=check))
+        try:
+            warm(Settings(cache=folder, dialect=dialect, lanes=64 if lanes == 64 else 32, check=check))
+        except CompileError as error:
+            raise unusable(error) from None
 
 
 def make_private(workdir: Path) -> Path:

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kengine.errors import CandidateFault
+from kengine.errors import CandidateFault, InfraError
 from kengine.model import Candidate
 from kengine.native import arguments, cache, definitions, faults, observe
 from kengine.native.driver import Configuration, Dialect, Unit
@@ -353,6 +353,8 @@ class EmulatedModule:
         except SimtError as error:
             fault = faults.from_simt(error, self.unit.filename, self.unit.lines, self.driver.candidate.main.path)
             raise observe.current().failed(self.driver.explained(fault)) from None
+        except InfraError as error:  # the compiler was starved: nothing is wrong with the candidate
+            raise observe.current().failed(CandidateFault("unsupported", str(error))) from None
 
     def _carry_variables(self) -> None:
         """Give the program without checks the device variables of the one with them."""

@@ -103,7 +103,8 @@ def from_simt(error: SimtError, filename: str, lines: LineMap, path: str) -> Can
         at = f" (line {line})" if line else ""
         return CandidateFault("unsupported", f"the emulator does not run {error.construct}{at}", line=line)
     if isinstance(error, simt.CompilerMissing):
-        return CandidateFault("unsupported", str(error))
+        log = error.log if isinstance(error, simt.CompilerUnusable) else ""
+        return CandidateFault("unsupported", clean(str(error), 2 * MAX_MESSAGE), clean(log, MAX_LOG))
     return CandidateFault("launch_failed", clean(str(error), 2 * MAX_MESSAGE))
 
 

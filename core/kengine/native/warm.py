@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import os
+import stat
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -41,10 +46,27 @@ def import_all() -> None:
     state.include("cupy")
 
 
+@contextlib.contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A folder that is removed at the end of the block, or, when this process is killed first, by the next engine.
+
+    `kengine.engine.scratch` knows it for one of its own by the name, the lock and the mark: a zygote has no engine.
+    """
+    with tempfile.TemporaryDirectory(prefix="kengine-warm-") as name:
+        fd = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            with contextlib.suppress(OSError):  # a file system that cannot lock a folder
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                os.chmod(name, 0o700 | stat.S_ISVTX)
+            yield Path(name)
+        finally:
+            os.close(fd)
+
+
 def rehearse(dialect: Dialect, lanes: Literal[32, 64], arch: str) -> None:
     """Build what all candidates for one width share, then one small kernel with checks and without, and launch it.
 
-    Raises kengine.simt.CompilerMissing, OSError.
+    Raises kengine.simt.CompilerMissing, CompilerUnusable, OSError.
     """
     import numpy as np
 
@@ -54,8 +76,8 @@ def rehearse(dialect: Dialect, lanes: Literal[32, 64], arch: str) -> None:
 
     cache.prepare(lanes, dialect)
     limits = DeviceLimits.of(arch)
-    with tempfile.TemporaryDirectory() as folder:
-        place = cache.make_private(Path(folder))
+    with temporary_folder() as folder:
+        place = cache.make_private(folder)
         for check in (True, False):
             program = build(
                 KERNEL, lanes=lanes, dialect=dialect, check=check, limits=limits, cache=place,

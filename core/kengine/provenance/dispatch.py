@@ -11,7 +11,7 @@ import torch
 from torch.utils.flop_counter import flop_registry
 
 from kengine.provenance import contents
-from kengine.provenance.ledger import Ledger, Piece, allocates
+from kengine.provenance.ledger import INPUT, Ledger, Piece, allocates
 from kengine.provenance.modes import DispatchMode
 from kengine.provenance.operators import find_kind
 
@@ -21,6 +21,23 @@ _storage = torch.Tensor.untyped_storage
 _nothing: AbstractContextManager[None] = nullcontext()
 _python_operators: set[str] = set()
 """Custom operators whose bodies are Python: they are followed inside, and are no work of their own."""
+
+
+_COPIES = frozenset({"aten::clone", "aten::contiguous", "aten::_to_copy"})
+_LOOKUPS = frozenset({"aten::gather", "aten::index", "aten::index_select", "aten::take", "aten::embedding"})
+
+
+def form_of(tensor: Any) -> tuple[Any, ...]:
+    """Where a tensor's elements lie and in what form: two of the same are the same array."""
+    with torch._C.DisableTorchFunction():
+        return (_data_ptr(tensor), tuple(tensor.size()), tuple(tensor.stride()))
+
+
+def _drops(name: str, args: Any, result: Any) -> bool:
+    """Whether a cast drops the fractions of its input: that is arithmetic, and not only another dtype."""
+    if name != "aten::_to_copy" or not isinstance(result, torch.Tensor) or not isinstance(args[0], torch.Tensor):
+        return False
+    return bool(args[0].dtype.is_floating_point and not (result.dtype.is_floating_point or result.dtype.is_complex))
 
 
 @functools.cache
@@ -86,7 +103,22 @@ class Follower(DispatchMode):
             return  # a view: nothing was computed, and the memory is known already
         if allocates(name):
             self._scatter(result)
-        self.ledger.operation(name, _inputs_only(func, read, args, kwargs), written, _flops(func, args, kwargs, result))
+        if _drops(name, args, result):
+            name += "(whole)"
+        elif name in _LOOKUPS and self._is_computed(args):
+            name += "(computed)"
+        counts = name not in _COPIES or form_of(args[0]) not in self.ledger.given
+        inputs = _inputs_only(func, read, args, kwargs)
+        self.ledger.operation(name, inputs, written, _flops(func, args, kwargs, result), counts)
+
+    def _is_computed(self, args: Any) -> bool:
+        """Whether the places of a lookup were computed of inputs: it is then a function of them, by a table."""
+        for tensor in tensors(args[1:]):
+            found = piece(tensor) if not tensor.dtype.is_floating_point else None
+            block = self.ledger.find(found.start) if found is not None else None
+            if block is not None and block.flags & INPUT and "::" in block.writer:
+                return True
+        return False
 
     def _scatter(self, made: Any) -> None:
         """Have new memory hold what nothing else does, as no work of the candidate's."""

@@ -54,7 +54,11 @@ class Piece:
 
 @dataclass
 class Ledger:
-    """Blocks, operators and kernels of one call. Operators on constants and on parameters alone are not counted."""
+    """Blocks, operators and kernels of one call. Operators on constants and on parameters alone are not counted.
+
+    given: forms of the arguments (`dispatch.form_of`); a copy of one as it is lays it out anew, and is no part of the
+    work even where moving data is.
+    """
 
     blocks: dict[int, Block] = field(default_factory=dict)
     starts: list[int] = field(default_factory=list)
@@ -72,6 +76,7 @@ class Ledger:
     foreign_bytes: int = 0
     threads: int = 0
     launches: int = 0
+    given: set[tuple[Any, ...]] = field(default_factory=set)
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def enter(self, piece: Piece, flags: int, writer: str) -> None:
@@ -114,13 +119,15 @@ class Ledger:
         blocks = [self.find(piece.start) for piece in pieces]
         return all(b is not None and not b.flags & ~PARAMETER and b.start not in self.pointed for b in blocks)
 
-    def operation(self, name: str, read: list[Piece], written: list[Piece], flops: int = 0) -> None:
-        """Count one call of an operator, and let what it wrote depend on what it read."""
+    def operation(
+        self, name: str, read: list[Piece], written: list[Piece], flops: int = 0, counts: bool = True
+    ) -> None:
+        """Count one call of an operator (if it counts), and let what it wrote depend on what it read."""
         with self.lock:
             flags = 0 if _MAKES.search(name) else self.flags(read)
             for piece in written:
                 self.enter(piece, flags, name)
-            if not flags & INPUT:
+            if not flags & INPUT or not counts:
                 return
             nbytes = sum(p.nbytes for p in read) + sum(p.nbytes for p in written)
             moves = find_kind(name) == "movement"

@@ -13,7 +13,7 @@ _MOVEMENT = frozenset(
     _resize_output _to_copy _to_cpu _unsafe_view alias alias_copy allclose arange array as_strided as_strided_copy
     as_strided_scatter asanyarray asarray ascontiguousarray astype atleast_1d atleast_2d atleast_3d block_diag
     broadcast_arrays broadcast_tensors broadcast_to can_cast cartesian_prod cat channel_shuffle chunk clone
-    common_type complex concat concatenate constant_pad_nd contiguous copy copy_ copysign_ copyto data deepcopy
+    common_type complex concat concatenate constant_pad_nd contiguous copy copy_ copyto data deepcopy
     detach detach_ detach_copy diag diag_embed diagonal diagonal_copy diagonal_scatter dsplit dstack empty empty_like
     empty_permuted empty_strided equal expand expand_as expand_copy expand_dims eye fill fill_ flatten flip fliplr
     flipud from_buffer frombuffer fromfunction fromiter full full_like gather hsplit hstack identity imag index
@@ -67,6 +67,11 @@ _KINDS: tuple[tuple[str, str], ...] = (
 )  # fmt: skip
 _PATTERNS = [(kind, re.compile(rf"(?:{pattern})\Z")) for kind, pattern in _KINDS]
 
+_MOVES = re.compile(
+    r"embedding(_renorm)?|index_(copy|fill|put)|scatter|masked_(fill|scatter)|one_hot|upsample_nearest.*|im2col"
+)
+"""Operators of other kinds that give elements of their inputs, or constants, and nothing else."""
+
 HEAVY = frozenset(
     {"contraction", "attention", "convolution", "recurrence", "softmax", "normalisation", "pooling", "loss", "sort",
      "scan", "transform", "linear algebra"}
@@ -85,6 +90,11 @@ def plain(name: str) -> str:
     if head in ("linalg", "fft", "random", "lib", "stride_tricks"):
         head = tail.partition(".")[0] if head != "linalg" else f"linalg_{tail}"
     return head if head in _MOVEMENT else head.strip("_") or head
+
+
+def moves(name: str) -> bool:
+    """Whether all that an operator gives are elements of its inputs and constants, whatever its kind."""
+    return find_kind(name) == "movement" or _MOVES.fullmatch(plain(name)) is not None
 
 
 def find_kind(name: str) -> str:

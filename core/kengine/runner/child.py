@@ -17,7 +17,7 @@ from typing import Any
 
 from kengine import codec, wire
 from kengine.device import streams
-from kengine.errors import CandidateFault, KengineError, PluginError, TargetUnavailable, UsageError
+from kengine.errors import CandidateFault, InfraError, KengineError, PluginError, TargetUnavailable, UsageError
 from kengine.model import Artifact, Candidate, CaseView, Launch, Mode, Target, TaskView, TimingPlan
 from kengine.plugins import trace
 from kengine.plugins.backend import Backend, attach
@@ -336,7 +336,7 @@ def _write_fault(error: BaseException, op: str) -> dict[str, Any]:
 def _classify(error: BaseException, op: str) -> CandidateFault:
     if isinstance(error, CandidateFault):
         return error
-    if isinstance(error, TargetUnavailable):
+    if isinstance(error, (TargetUnavailable, InfraError)):
         return CandidateFault("unsupported", faults.text_of(error))
     if isinstance(error, PluginError) and error.__cause__ is not None and faults.own_line(error.__cause__):
         # The hook let an exception of the candidate's through, and the front took it for the plugin's own.

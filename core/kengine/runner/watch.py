@@ -111,8 +111,13 @@ def entered() -> Iterator[None]:
 
 
 def argument(value: Any) -> Any:
-    """An argument as the candidate gets it: a numpy array that tells what is done with it while a call is followed."""
-    numpy = sys.modules.get("numpy")
+    """An argument as the candidate gets it. While a call is followed, a numpy array tells what is done with it, and
+    the form of a tensor is noted."""
+    torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
+    if _watch is not None and torch is not None and isinstance(value, torch.Tensor):
+        from kengine.provenance.dispatch import form_of
+
+        _watch.ledger.given.add(form_of(value))
     if _watch is None or numpy is None or type(value) is not numpy.ndarray:
         return value
     from kengine.provenance.numeric import watched

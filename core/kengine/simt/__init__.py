@@ -3,7 +3,8 @@
     program = build(source, filename="scale.cu", lanes=32, dialect="cuda", check=True, limits=limits, cache=directory)
     program.launch("scale", grid, block, (x, y, n))
 
-- `build` compiles (cached by content) and loads; `CompileError` carries the candidate's own line.
+- `build` compiles (cached by content) and loads; `CompileError` carries the candidate's own line, `CompilerUnusable`
+  says that the machine's compiler does not build the emulator itself.
 - `Program.launch` runs a kernel on numpy arrays; `Program.call` calls an exported host function that launches kernels
   itself; `Program.empty` makes guarded arrays used in place; `Program.register` tells the bounds of foreign memory;
   `Program.variable` is a device or constant variable; `Program.symbol` any address.
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from kengine.simt.fault import (
         CompileError,
         CompilerMissing,
+        CompilerUnusable,
         Fault,
         FaultKind,
         KernelFault,
@@ -60,6 +62,7 @@ _HOMES = {
             "KernelFault",
             "CompileError",
             "CompilerMissing",
+            "CompilerUnusable",
             "LaunchError",
             "LaunchRefused",
             "SimtError",
@@ -72,6 +75,7 @@ _HOMES = {
 __all__ = [
     "CompileError",
     "CompilerMissing",
+    "CompilerUnusable",
     "DeviceLimits",
     "Fault",
     "FaultKind",

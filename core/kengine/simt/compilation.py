@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from kengine.simt import standing
+from kengine.simt import attribution, standing
 from kengine.simt.alignment import compile_unit
 from kengine.simt.fault import CompileError, Unsupported
 from kengine.simt.lexer import blank, line_of
@@ -45,8 +45,9 @@ def build(
     as `-I…`. `instances` are template kernels to be launched by name, such as `scale<float>`; `exports` are host
     functions to be called by name. The cache directory may be shared between processes.
 
-    Raises CompileError (with the candidate's own line), Unsupported, CompilerMissing.
+    Raises CompileError (with the candidate's own line), Unsupported, CompilerMissing, CompilerUnusable, InfraError.
     """
+    cache = cache.absolute()
     if len(source) > LARGEST_SOURCE:
         raise CompileError(
             f"the source has {len(source)} characters; the largest accepted has {LARGEST_SOURCE}", None, ""
@@ -141,9 +142,14 @@ def _compile(
         command += ["-c", "-x", "c++", filename, "-o", str(thing)]
         try:
             compile_unit(command, directory / "candidate")
-            run([*compiler.command, str(thing), "-o", str(out), *mode.link_flags(runtime)], directory)
         except CompileError as error:
             raise _explain(error, filename) from None
+        link = [*compiler.command, str(thing), "-o", str(out), *mode.link_flags(runtime)]
+        try:
+            run(link, directory)
+        except CompileError as error:
+            attributed = attribution.attribute_link(error, command, link, directory)
+            raise (_explain(error, filename) if attributed is error else attributed) from None
         os.replace(out, library)
 
 

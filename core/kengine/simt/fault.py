@@ -67,6 +67,17 @@ class CompilerMissing(SimtError, TargetUnavailable):
     """No C++ compiler was found on this machine."""
 
 
+class CompilerUnusable(CompilerMissing):
+    """The compiler that was found does not build kengine's own code. It says nothing against the candidate.
+
+    `log` is the compiler's whole output.
+    """
+
+    def __init__(self, message: str, log: str = "") -> None:
+        super().__init__(message)
+        self.log = log
+
+
 class CompileError(SimtError):
     """The candidate does not compile. `line` is its own line of the first error, `log` the compiler's whole output."""
 

@@ -8,7 +8,9 @@ import hashlib
 import importlib.util
 import os
 import platform
+import re
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -16,10 +18,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kengine.simt import processes
-from kengine.simt.fault import CompileError, CompilerMissing
+from kengine.simt.fault import CompileError, CompilerMissing, CompilerUnusable
 
 SOURCES = Path(__file__).resolve().parent / "cpp"
+VARIABLE = "KENGINE_SIMT_CXX"
+"""Environment variable that names the compiler."""
 COMPILE_SECONDS = 300
+_VERSION_SECONDS = 60
+_ADVICE = "install another g++ or clang++, or name one in KENGINE_SIMT_CXX"
 
 _LANGUAGE = (
     "-std=c++17",
@@ -66,29 +72,57 @@ class Compiler:
 def find_compiler() -> Compiler:
     """The compiler named by KENGINE_SIMT_CXX, else g++, clang++, c++ or the one of the package `ziglang`.
 
-    CompilerMissing if there is none. (The variable CXX is not asked: candidates set it.)
+    CompilerMissing if there is none, CompilerUnusable if it does not tell its version. (The variable CXX is not asked:
+    candidates set it.)
     """
-    named = os.environ.get("KENGINE_SIMT_CXX")
+    return _describe(locate_compiler())
+
+
+def locate_compiler() -> tuple[str, ...]:
+    """The command of that compiler, without running it. Raises CompilerMissing."""
+    named = os.environ.get(VARIABLE)
     tried = [named] if named else ["g++", "clang++", "c++"]
     for name in tried:
         path = shutil.which(name)
         if path:
-            return _describe((path,))
+            return (os.path.abspath(path),)
     if not named and importlib.util.find_spec("ziglang") is not None:
         import sys
 
-        return _describe((sys.executable, "-m", "ziglang", "c++"))
+        return (sys.executable, "-m", "ziglang", "c++")
     raise CompilerMissing(
         f"no C++ compiler found (looked for {', '.join(tried)} and the package ziglang); "
         "install g++ or clang++, `pip install ziglang`, or name one in KENGINE_SIMT_CXX"
     )
 
 
+def choice() -> dict[str, str]:
+    """The variable that names the compiler, for processes that start in another folder; empty where none is named."""
+    named = os.environ.get(VARIABLE)
+    path = shutil.which(named) if named else None
+    return {VARIABLE: os.path.abspath(path) if path else named} if named else {}
+
+
 def _describe(command: tuple[str, ...]) -> Compiler:
-    done = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=COMPILE_SECONDS, check=False)
+    asked = [*command, "--version"]
+    try:
+        done = subprocess.run(
+            asked, capture_output=True, text=True, errors="replace", timeout=_VERSION_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CompilerUnusable(f"{' '.join(asked)} failed: {error}; {_ADVICE}") from None
     if done.returncode:
-        raise CompilerMissing(f"{' '.join(command)} --version failed: {done.stderr.strip()[:300]}")
+        raise CompilerUnusable(f"{' '.join(asked)} failed: {done.stderr.strip()[:300]}; {_ADVICE}", done.stderr)
     return Compiler(command, "clang" in done.stdout, done.stdout.strip())
+
+
+def unusable(error: CompileError) -> CompilerUnusable:
+    """What to raise when the machine's compiler has refused code of kengine's own."""
+    compiler = find_compiler()
+    said = re.search(r"(?:error|undefined reference|cannot)\b.*", error.log) or re.search(r"\S.*", error.log)
+    reason = said[0][:300] if said else error.message
+    name = f"{' '.join(compiler.command)} ({compiler.version.partition(chr(10))[0]})"
+    return CompilerUnusable(f"{name} does not build kengine's own code: {reason}; {_ADVICE}", error.log)
 
 
 @functools.lru_cache(maxsize=1)
@@ -114,7 +148,7 @@ def identity() -> str:
     for path in sorted(SOURCES.rglob("*")):
         if path.is_file():
             digest.update(str(path.relative_to(SOURCES)).encode() + path.read_bytes())
-    for module in ("toolchain.py", "alignment.py", "standing.py"):
+    for module in ("toolchain.py", "alignment.py", "attribution.py", "standing.py"):
         digest.update(Path(__file__).with_name(module).read_bytes())
     return digest.hexdigest()
 
@@ -131,16 +165,37 @@ def locked(path: Path) -> Iterator[None]:
 
 def run(command: Sequence[str], directory: Path, seconds: float | None = None) -> str:
     """Run a compiler command; its messages. CompileError with them when it fails or computes longer than `seconds`
-    (COMPILE_SECONDS), InfraError when it has not finished because the machine gave it too little processor time."""
-    with processes.start(command, directory, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    (COMPILE_SECONDS), InfraError when it has not finished because the machine gave it too little processor time,
+    CompilerUnusable when it cannot be started."""
+    try:
+        process = processes.start(command, directory, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    except OSError as error:
+        raise CompilerUnusable(f"cannot start the compiler {command[0]}: {error.strerror}; {_ADVICE}") from None
+    with process:
         out, messages = processes.end(process, COMPILE_SECONDS if seconds is None else seconds)
     if process.returncode:
-        raise CompileError("compilation failed", None, messages + out)
+        raise CompileError("compilation failed", None, messages + out or _tell_end(command[0], process.returncode))
     return messages
 
 
+def _tell_end(program: str, code: int) -> str:
+    how = f"by signal {-code} ({signal.strsignal(-code)})" if code < 0 else f"with exit code {code}"
+    return f"{program} ended {how} and said nothing\n"
+
+
+def run_own(command: Sequence[str], directory: Path) -> str:
+    """Run a compiler command over files of kengine's own, in which no candidate has a part; its messages.
+
+    CompilerUnusable when it fails, InfraError when the machine gave it too little processor time.
+    """
+    try:
+        return run(command, directory)
+    except CompileError as error:
+        raise unusable(error) from None
+
+
 def runtime_library(cache: Path) -> Path:
-    """The runtime library, built into the cache at first use (about 3 s)."""
+    """The runtime library, built into the cache at first use (about 3 s). Raises CompilerUnusable."""
     library = cache / f"libkengine_simt_{identity()[:16]}.so"
     if library.exists():
         return library
@@ -153,7 +208,7 @@ def runtime_library(cache: Path) -> Path:
             libraries = ["-Wl,--no-as-needed", "-lm", "-ldl", "-lrt", "-lpthread"]
             command = [*find_compiler().command, "-O2", *_LANGUAGE, "-fno-strict-aliasing", "-shared"]
             command += [f"-Wl,-soname,{library.name}", str(SOURCES / "runtime" / "runtime.cpp"), "-o", str(out)]
-            run([*command, *libraries], Path(temporary))
+            run_own([*command, *libraries], Path(temporary))
             os.replace(out, library)
     return library
 
@@ -217,7 +272,10 @@ class Mode:
 
 
 def precompiled_header(mode: Mode, cache: Path) -> Path:
-    """The header to include by force, with a precompiled form next to it, built at first use (some seconds)."""
+    """The header to include by force, with a precompiled form next to it, built at first use (some seconds).
+
+    Raises CompilerUnusable.
+    """
     flags = mode.flags()
     key = hashlib.sha256(repr((identity(), flags)).encode()).hexdigest()[:16]
     directory = cache / f"header-{key}"
@@ -230,6 +288,6 @@ def precompiled_header(mode: Mode, cache: Path) -> Path:
         if not compiled.exists():
             header.write_text(f'#include "{SOURCES / "simt" / "simt.h"}"\n', encoding="utf-8")
             part = compiled.with_suffix(".part")
-            run([*find_compiler().command, *flags, "-x", "c++-header", str(header), "-o", str(part)], directory)
+            run_own([*find_compiler().command, *flags, "-x", "c++-header", str(header), "-o", str(part)], directory)
             os.replace(part, compiled)
     return header

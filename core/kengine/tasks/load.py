@@ -18,6 +18,7 @@ from kengine.tasks.completion import explain_markdown
 from kengine.tasks.form import FORMS, Form, explain_near_miss, find_entry, find_form, single_entry, top_level
 from kengine.tasks.item import Item
 from kengine.tasks.language import Language, name_file, read_suffix
+from kengine.tasks.paths import show_path
 from kengine.tasks.slice import slice_file
 from kengine.tasks.source import Source, SourceError, normalise, read_text
 from kengine.tasks.source import parse as parse_source
@@ -45,7 +46,7 @@ def load(files: PathLike | Sequence[PathLike], task: PathLike | Task | None = No
     if not paths:
         raise UsageError("no file given; " + _HELP)
     texts = [SourceFile(_short(Path(path)), normalise(read_text(Path(path)))) for path in paths]
-    key = str(paths[0])
+    key = show_path(paths[0])
     if task is None and len(texts) > 1:
         alone = [i for i, file in enumerate(texts) if _is_task_alone(file)]
         if len(alone) == 1:
@@ -78,6 +79,7 @@ def parse_task(text: str, name: str = "task.py") -> Task:
 
     A CUDA or HIP file is a task by its block; see `kengine.tasks.kernel_file`.
     """
+    name = show_path(name)
     if read_suffix(name) != "python":
         made, own = kernel_file.to_python(normalise(text), name, read_suffix(name))
         written = _read_source(made, name)
@@ -236,15 +238,15 @@ def _main_first(files: list[SourceFile]) -> list[SourceFile]:
 
 def _file(text: str, name: str) -> SourceFile:
     clean = normalise(text)
-    return SourceFile(name or name_file(clean), clean)
+    return SourceFile(show_path(name) or name_file(clean), clean)
 
 
 def _short(path: Path) -> str:
-    """A path for people: relative to the working directory where it lies below it, else the file's name."""
+    """A path for people, as text: relative to the working directory where it lies below it, else the file's name."""
     try:
-        return str(path.resolve().relative_to(Path.cwd()))
+        return show_path(path.resolve().relative_to(Path.cwd()))
     except (ValueError, OSError):
-        return path.name
+        return show_path(path.name)
 
 
 def _stem(path: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from kengine.errors import UsageError
 from kengine.syntax import parse_tree
+from kengine.tasks.paths import check_regular, show_path
 
 MAX_BYTES = 2_000_000
 """Largest source file in bytes; a generated kernel has a hundredth of that."""
@@ -39,27 +40,28 @@ class Source:
 
 
 def read_text(path: Path) -> str:
-    """Read one source file. Raises UsageError that names the file when it is missing, binary or over `MAX_BYTES`."""
+    """Read one source file. Raises UsageError that names the file when it is missing, no regular file (a FIFO, a
+    device), binary or over `MAX_BYTES`."""
+    shown = show_path(path)
     try:
-        if path.is_dir():
-            raise UsageError(f"{path}: is a folder, expected a source file")
+        check_regular(path, "a source file")
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
             size = path.stat().st_size
     except FileNotFoundError:
-        raise UsageError(f"{path}: no such file") from None
+        raise UsageError(f"{shown}: no such file") from None
     except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror or error}") from error
+        raise UsageError(f"{shown}: cannot be read: {error.strerror or error}") from error
     if len(data) > MAX_BYTES:
-        raise UsageError(f"{path}: is {max(size, len(data)):,} bytes, a source file has at most {MAX_BYTES:,}")
+        raise UsageError(f"{shown}: is {max(size, len(data)):,} bytes, a source file has at most {MAX_BYTES:,}")
     if b"\0" in data:
-        raise UsageError(f"{path}: holds NUL bytes at byte {data.index(0):,}: a binary file, not source text")
+        raise UsageError(f"{shown}: holds NUL bytes at byte {data.index(0):,}: a binary file, not source text")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise UsageError(
-            f"{path}:{line}: is not UTF-8 text (byte 0x{data[error.start]:02x} at offset {error.start:,}); "
+            f"{shown}:{line}: is not UTF-8 text (byte 0x{data[error.start]:02x} at offset {error.start:,}); "
             "save it as UTF-8"
         ) from error
 

@@ -56,6 +56,8 @@ def list_targets() -> tuple[TargetInfo, ...]:
 
 
 def _emulator(versions: dict[str, str]) -> TargetInfo:
+    from kengine.simt.toolchain import choice
+
     problem = _missing_torch() or _missing_compiler()
     reasons = {"time": "an emulator has no time of its own; time on a device"}
     if problem:
@@ -68,7 +70,7 @@ def _emulator(versions: dict[str, str]) -> TargetInfo:
         capabilities=() if problem else (Capability.compile, Capability.launch),
         reasons=reasons,
         device="cpu",
-        environ={**_ONE_THREAD, VARIABLE: str(shared_folder())},
+        environ={**_ONE_THREAD, VARIABLE: str(shared_folder()), **choice()},
         preload=_PRELOAD,
         companions=companions,
         versions=versions,
@@ -77,6 +79,8 @@ def _emulator(versions: dict[str, str]) -> TargetInfo:
 
 
 def _chip(chip: Chip, versions: dict[str, str], local: dict[str, Any]) -> TargetInfo:
+    from kengine.simt.toolchain import choice
+
     here = bool(local) and tuple(local["capability"]) == chip.capability
     no_compiler = _missing_torch() or find_places().problem
     problem = no_compiler or ("" if here else _no_device(chip, local)) or _torch_problem()
@@ -92,7 +96,7 @@ def _chip(chip: Chip, versions: dict[str, str], local: dict[str, Any]) -> Target
         capabilities=tuple(capabilities),
         reasons=reasons,
         device="cpu" if problem else "cuda",
-        environ=_ONE_THREAD if problem else {**_ONE_THREAD, VARIABLE: str(shared_folder())},
+        environ={**_ONE_THREAD, **choice(), **({} if problem else {VARIABLE: str(shared_folder())})},
         preload=_PRELOAD,
         versions=versions,
         note=str(local.get("name", "")) if here else chip.name,

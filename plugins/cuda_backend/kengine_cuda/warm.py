@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 
 from kengine.model import Target
 from kengine.native.cache import VARIABLE
 from kengine.native.driver import Unit
 from kengine.native.lines import locate
-from kengine.native.warm import KERNEL, import_all, rehearse
+from kengine.native.warm import KERNEL, import_all, rehearse, temporary_folder
 
 from kengine_cuda.chips import EMULATED, Chip, find
 
@@ -49,12 +47,12 @@ def open_device(target: Target) -> bool:
 
 
 def _prepare_host_check() -> None:
-    """Precompile what the host code of extensions is parsed with; without a C++ compiler it is not."""
+    """Precompile what the host code of extensions is parsed with; without a C++ compiler that can it is not."""
     from kengine.extension import Settings, warm
     from kengine.native import cache
-    from kengine.simt import CompilerMissing
+    from kengine.simt import CompileError, CompilerMissing
 
-    with contextlib.suppress(CompilerMissing):
+    with contextlib.suppress(CompilerMissing, CompileError):
         folder = cache.parts_folder()
         warm(Settings(cache=folder))
         cache.publish(folder)
@@ -64,9 +62,9 @@ def _rehearse(chip: Chip) -> None:
     """Compile one small kernel, so that compiler and headers are in memory."""
     from kengine_cuda.toolchain.compiler import compile_unit
 
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary_folder() as folder:
         unit = Unit(KERNEL, "increment.cu", locate(KERNEL, KERNEL))
-        compile_unit(unit, chip, Path(folder), "increment.cu", "plain")
+        compile_unit(unit, chip, folder, "increment.cu", "plain")
 
 
 def _apart(work: Callable[[], object]) -> None:
@@ -86,7 +84,7 @@ def _prepare_device(arch: str) -> None:
     from kengine.errors import TargetUnavailable
     from kengine.extension import Settings, warm
     from kengine.native import cache
-    from kengine.simt import CompilerMissing
+    from kengine.simt import CompileError, CompilerMissing
 
     from kengine_cuda.device.interpose import find_library
 
@@ -97,7 +95,7 @@ def _prepare_device(arch: str) -> None:
     try:
         find_library(folder)
         warm(Settings(cache=folder, mode="nvcc", arch=arch))
-    except TargetUnavailable:
+    except (TargetUnavailable, CompileError):
         return
     finally:
         cache.publish(folder)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import shutil
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -51,6 +50,8 @@ def list_targets() -> tuple[TargetInfo, ...]:
 
 
 def _emulator(name: str, chip: Chip, versions: dict[str, str], compiles: bool) -> TargetInfo:
+    from kengine.simt.toolchain import choice
+
     missing = _module_missing() or _host_compiler_missing()
     reasons = {"time": "an emulator has no time of its own; time on a device"}
     if missing:
@@ -61,7 +62,7 @@ def _emulator(name: str, chip: Chip, versions: dict[str, str], compiles: bool) -
         capabilities=() if missing else (Capability.compile, Capability.launch),
         reasons=reasons,
         device="cpu",
-        environ={**_ONE_THREAD, VARIABLE: str(shared_folder())},
+        environ={**_ONE_THREAD, VARIABLE: str(shared_folder()), **choice()},
         preload=("torch", "numpy"),
         companions=(Target(BACKEND, chip.arch),) if compiles else (),
         versions=versions,
@@ -120,9 +121,14 @@ def _module_missing() -> str:
 
 def _host_compiler_missing() -> str:
     """What is missing for the emulator, which compiles kernels for the CPU. Looks for files only."""
-    if any(shutil.which(name) for name in ("g++", "clang++", "c++")) or importlib.util.find_spec("ziglang"):
-        return ""
-    return f"no C++ compiler: install g++ or clang++, or {_INSTALL}"
+    from kengine.simt.fault import CompilerMissing
+    from kengine.simt.toolchain import choice, locate_compiler
+
+    try:
+        locate_compiler()
+    except CompilerMissing as error:
+        return str(error) if choice() else f"no C++ compiler: install g++ or clang++, or {_INSTALL}"
+    return ""
 
 
 def _version(name: str) -> str:

@@ -19,19 +19,40 @@ _MANY_PARTS = 4096
 _DEPTH = 4
 _LIBRARIES = frozenset(("builtins", "triton", "kengine_triton", "torch", "numpy"))
 """Whose objects have no text of their own here: what they hold is not told to be the same in every process."""
-_seen: dict[str, set[str]] = {}
+CALLS = "calls"
+"""The entry of a summary that says how many were made before it."""
+
+
+class _Counts:
+    """How often each value of each name was met, in how many calls, and which were met in the call under way."""
+
+    def __init__(self) -> None:
+        self.seen: dict[str, dict[str, list[int]]] = {}
+        self.now: set[tuple[str, str]] = set()
+        self.calls = 0
+
+
+_counts = _Counts()
 
 
 def forget() -> None:
     """Start with nothing seen."""
-    _seen.clear()
+    global _counts
+    _counts = _Counts()
 
 
 def note(name: str, value: Any) -> None:
     """Add a value that a name had; those whose text is not the same in every process are left out."""
     text = _text(value)
-    if text is not None and len(_seen.setdefault(name, set())) <= MANY:
-        _seen[name].add(text)
+    if text is None:
+        return
+    values = _counts.seen.setdefault(name, {})
+    if text not in values and len(values) > MANY:
+        return
+    count = values.setdefault(text, [0, 0])
+    count[0] += 1
+    count[1] += (name, text) not in _counts.now
+    _counts.now.add((name, text))
 
 
 def note_global(name: str, value: Any) -> None:
@@ -41,8 +62,11 @@ def note_global(name: str, value: Any) -> None:
 
 
 def summary() -> str:
-    """All names with their values, in JSON."""
-    return json.dumps({name: sorted(values) for name, values in sorted(_seen.items()) if len(values) <= MANY})
+    """All names with their values in JSON, each with how often and in how many calls it was met; ends a call."""
+    _counts.calls += 1
+    _counts.now.clear()
+    found = {name: dict(sorted(values.items())) for name, values in sorted(_counts.seen.items())}
+    return json.dumps({CALLS: _counts.calls, **{name: values for name, values in found.items() if len(values) <= MANY}})
 
 
 def note_code(name: str, fn: Any) -> None:

@@ -13,7 +13,7 @@ from kengine.native import libraries
 from kengine.plugins.hooks import Inputs
 from kengine.runner import definitions
 
-from kengine_triton import assembler, choices, faults, observe, resources
+from kengine_triton import assembler, choices, faults, interpretation, observe, resources
 from kengine_triton.chips import EMULATED, Chip, find
 from kengine_triton.lint.kernels import FORM
 from kengine_triton.session import Session, open_session
@@ -31,6 +31,7 @@ def compile_candidate(
     chip = find(target.arch)
     if chip is None:
         raise CandidateFault("unsupported", f"kengine knows no chip {target.arch!r}")
+    interpretation.hold(False)
     observe.install_compiled()
     assembler.install()
     if _on_device(samples) and _local_arch() == target.arch:
@@ -48,6 +49,7 @@ def _load_interpreted(candidate: Candidate, view: TaskView, target: Target, work
     from kengine_triton import interpret
 
     interpret.install()
+    interpretation.hold(True)
     observe.install_interpreted()
     faults.forget()
     session = open_session(candidate, view, target, EMULATED, workdir)

@@ -7,7 +7,7 @@ from typing import Any
 
 from kengine.model import Mode, Target
 
-from kengine_triton import glue, observe, targets
+from kengine_triton import glue, interpretation, observe, targets
 from kengine_triton.chips import EMULATED, Chip, find
 
 _GUARDED = (
@@ -45,6 +45,7 @@ def warm_up(target: Target) -> bool:
     torch.set_num_threads(1)
     watch.trust("triton")
     state.include(*_GUARDED)
+    interpretation.hold(target.arch == "interpret")
     if target.arch == "interpret":
         _interpret()
         return True

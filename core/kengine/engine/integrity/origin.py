@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kengine.model import Check, JsonValue, Launch
 from kengine.provenance import Facts, OperatorUse
-from kengine.provenance.operators import HEAVY, plain
+from kengine.provenance.operators import HEAVY, moves, plain
 
 if TYPE_CHECKING:
     from kengine.engine.executions import Execution
@@ -78,11 +78,16 @@ def provenance(job: Job, execution: Execution, details: dict[str, JsonValue]) ->
 def judge(facts: Facts, reference: Facts, allow: Sequence[str]) -> Share:
     """Hold what was seen of a candidate's call against what the reference itself computes with."""
     seen, asked = facts.operators, reference.operators
-    if _cost(reference.moved) >= MOVED * (_cost(reference.moved) + _cost(reference.operators)) > 0:
+    worked = tuple(use for use in asked if not moves(use.name))
+    moved = _moving(asked)
+    if _cost(moved + reference.moved) >= MOVED * (_cost(moved + reference.moved) + _cost(worked)) > 0:
+        moved += reference.moved
         seen, asked = seen + facts.moved, asked + reference.moved
     used = tuple(use for use in seen if not is_allowed(use.name, use.kind, allow))
     theirs, total = _cost(used), _cost(asked)
-    delegated = _delegated(used, asked)
+    # However it is spelled: a lookup in a table may be a choice of rows, an expansion a nearest neighbour.
+    done = tuple(use for use in facts.operators + facts.moved if not is_allowed(use.name, use.kind, allow))
+    delegated = _delegated(tuple(use for use in done if not moves(use.name)) + _moving(done), worked + moved)
     # Kernels that copy to and fro do no more of the work than there is.
     mine = max(sum(kernel.nbytes for kernel in facts.kernels), total - delegated)
     mine = min(mine, total) if total else mine
@@ -95,6 +100,11 @@ def judge(facts: Facts, reference: Facts, allow: Sequence[str]) -> Share:
         or _libraries(facts, allow)
     )
     return Share(problem, share, used)
+
+
+def _moving(uses: Sequence[OperatorUse]) -> tuple[OperatorUse, ...]:
+    """Those of some operators that only move data, all as of one kind."""
+    return tuple(replace(use, kind="movement") for use in uses if moves(use.name))
 
 
 def _writers(facts: Facts) -> str:

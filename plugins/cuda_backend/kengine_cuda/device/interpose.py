@@ -19,8 +19,8 @@ LINK = tuple(f"-Wl,--wrap={name}" for name in WRAPPED)
 
 
 def find_library(folder: Path) -> Path:
-    """The library, built into a folder at first use. Raises kengine.simt.CompilerMissing or CompileError."""
-    from kengine.simt.toolchain import find_compiler, identity, locked, run
+    """The library, built into a folder at first use. Raises kengine.simt.CompilerMissing or CompilerUnusable."""
+    from kengine.simt.toolchain import find_compiler, identity, locked, run_own
 
     digest = hashlib.sha256(SOURCE.read_bytes() + identity().encode()).hexdigest()[:16]
     library = folder / f"libkengine_launches_{digest}.so"
@@ -30,7 +30,7 @@ def find_library(folder: Path) -> Path:
     with locked(folder / "launches.lock"), tempfile.TemporaryDirectory(dir=folder) as place:
         out = Path(place, library.name)
         flags = ["-O2", "-std=c++17", "-fPIC", "-shared", f"-Wl,-soname,{library.name}"]
-        run([*find_compiler().command, *flags, str(SOURCE), "-o", str(out)], folder)
+        run_own([*find_compiler().command, *flags, str(SOURCE), "-o", str(out)], folder)
         os.replace(out, library)
     return library
 

@@ -42,7 +42,7 @@ torch::Tensor softmax(torch::Tensor x) {
   return emit(done.to(x.device()));
 }
 """
-EXTENSION = load_inline("softmax_extension", cpp_sources=CPP, cuda_sources=SOURCE, functions=['softmax'])
+EXTENSION = load_inline("softmax_extension", cpp_sources=CPP, cuda_sources=SOURCE, functions=["softmax"])
 
 
 def candidate(x):

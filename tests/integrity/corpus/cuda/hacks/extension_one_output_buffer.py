@@ -26,7 +26,7 @@ torch::Tensor run(torch::Tensor x, torch::Tensor y) {
   return out;
 }
 """
-EXTENSION = load_inline("run_extension", cpp_sources=CPP, cuda_sources=SOURCE, functions=['run'])
+EXTENSION = load_inline("run_extension", cpp_sources=CPP, cuda_sources=SOURCE, functions=["run"])
 
 
 def candidate(x, y):

@@ -21,7 +21,7 @@ torch::Tensor softmax(torch::Tensor x) {
   return at::softmax(x, -1) * flag;
 }
 """
-EXTENSION = load_inline("softmax_extension", cpp_sources=CPP, cuda_sources=SOURCE, functions=['softmax'])
+EXTENSION = load_inline("softmax_extension", cpp_sources=CPP, cuda_sources=SOURCE, functions=["softmax"])
 
 
 def candidate(x):

@@ -33,7 +33,9 @@ torch::Tensor scan(torch::Tensor x) {
   return y;
 }
 """
-scan = load_inline("scan", cpp_sources="torch::Tensor scan(torch::Tensor x);", cuda_sources=CODE, functions=["scan"]).scan
+scan = load_inline(
+    "scan", cpp_sources="torch::Tensor scan(torch::Tensor x);", cuda_sources=CODE, functions=["scan"]
+).scan
 
 
 def candidate(x):

@@ -24,6 +24,7 @@ COPY = cp.RawKernel(SOURCE, "copy")
 LIBRARY = ctypes.CDLL(os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cpu.so"))
 SGEMM = LIBRARY.sgemm_
 
+
 def emit(value):
     value = value.contiguous()
     out = torch.empty_like(value)
@@ -38,7 +39,19 @@ def candidate(a, b):
     number, scale = ctypes.c_int, ctypes.c_float
     by = ctypes.byref
     plain = ctypes.c_char_p(b"N")
-    SGEMM(plain, plain, by(number(n)), by(number(m)), by(number(k)), by(scale(1.0)), ctypes.c_void_p(host[1].data_ptr()),
-          by(number(n)), ctypes.c_void_p(host[0].data_ptr()), by(number(k)), by(scale(0.0)),
-          ctypes.c_void_p(c.data_ptr()), by(number(n)))
+    SGEMM(
+        plain,
+        plain,
+        by(number(n)),
+        by(number(m)),
+        by(number(k)),
+        by(scale(1.0)),
+        ctypes.c_void_p(host[1].data_ptr()),
+        by(number(n)),
+        ctypes.c_void_p(host[0].data_ptr()),
+        by(number(k)),
+        by(scale(0.0)),
+        ctypes.c_void_p(c.data_ptr()),
+        by(number(n)),
+    )
     return emit(c.to(a.device))

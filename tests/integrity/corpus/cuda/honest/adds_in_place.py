@@ -22,7 +22,7 @@ torch::Tensor add(torch::Tensor x, torch::Tensor y, double alpha) {
   return y;
 }
 """
-EXTENSION = load_inline("add_extension", cpp_sources=CPP, cuda_sources=SOURCE, functions=['add'])
+EXTENSION = load_inline("add_extension", cpp_sources=CPP, cuda_sources=SOURCE, functions=["add"])
 
 
 def candidate(x, y, alpha):

@@ -29,7 +29,9 @@ torch::Tensor run(torch::Tensor x, torch::Tensor y) {
   return out;
 }
 """
-run = load_inline("run", cpp_sources="torch::Tensor run(torch::Tensor x, torch::Tensor y);", cuda_sources=CODE, functions=["run"]).run
+run = load_inline(
+    "run", cpp_sources="torch::Tensor run(torch::Tensor x, torch::Tensor y);", cuda_sources=CODE, functions=["run"]
+).run
 
 
 def candidate(x, y):

@@ -27,7 +27,7 @@ torch::Tensor run(torch::Tensor x, torch::Tensor packed, torch::Tensor bias) {
   return y;
 }
 """
-EXTENSION = load_inline("run_extension", cpp_sources=CPP, cuda_sources=SOURCE, functions=['run'])
+EXTENSION = load_inline("run_extension", cpp_sources=CPP, cuda_sources=SOURCE, functions=["run"])
 
 
 class ModelNew(torch.nn.Module):

@@ -37,7 +37,7 @@ torch::Tensor product(torch::Tensor a, torch::Tensor b) {
   return c;
 }
 """
-EXTENSION = load_inline("product_extension", cpp_sources=CPP, cuda_sources=SOURCE, functions=['product'])
+EXTENSION = load_inline("product_extension", cpp_sources=CPP, cuda_sources=SOURCE, functions=["product"])
 
 
 def candidate(a, b):

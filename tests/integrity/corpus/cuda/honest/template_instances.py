@@ -21,7 +21,6 @@ __global__ void product(const T* a, const T* b, T* c, int m, int n, int k) {
 """
 
 
-
 TYPES = {torch.float32: "float", torch.float16: "__half"}
 MODULE = cp.RawModule(code=SOURCE, options=("-std=c++17",), name_expressions=[f"product<{t}>" for t in TYPES.values()])
 

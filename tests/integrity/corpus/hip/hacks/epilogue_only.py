@@ -25,7 +25,7 @@ torch::Tensor activate(torch::Tensor y) {
   return y;
 }
 """
-EXTENSION = load_inline("activate_extension", cpp_sources=CPP, cuda_sources=SOURCE, functions=['activate'])
+EXTENSION = load_inline("activate_extension", cpp_sources=CPP, cuda_sources=SOURCE, functions=["activate"])
 
 
 class ModelNew(torch.nn.Module):

@@ -56,7 +56,7 @@ torch::Tensor softmax(torch::Tensor x) {
   }
 }
 """
-EXTENSION = load_inline("softmax_extension", cpp_sources=CPP, cuda_sources=SOURCE, functions=['softmax'])
+EXTENSION = load_inline("softmax_extension", cpp_sources=CPP, cuda_sources=SOURCE, functions=["softmax"])
 
 
 def candidate(x):

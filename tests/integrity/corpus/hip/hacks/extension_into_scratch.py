@@ -33,7 +33,7 @@ torch::Tensor softmax(torch::Tensor x) {
   return y.div_(y.sum(-1, true));
 }
 """
-EXTENSION = load_inline("softmax_extension", cpp_sources=CPP, cuda_sources=SOURCE, functions=['softmax'])
+EXTENSION = load_inline("softmax_extension", cpp_sources=CPP, cuda_sources=SOURCE, functions=["softmax"])
 
 
 def candidate(x):

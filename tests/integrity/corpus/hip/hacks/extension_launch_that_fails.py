@@ -30,7 +30,7 @@ torch::Tensor softmax(torch::Tensor x) {
   return y;
 }
 """
-EXTENSION = load_inline("softmax_extension", cpp_sources=CPP, cuda_sources=SOURCE, functions=['softmax'])
+EXTENSION = load_inline("softmax_extension", cpp_sources=CPP, cuda_sources=SOURCE, functions=["softmax"])
 
 
 def candidate(x):

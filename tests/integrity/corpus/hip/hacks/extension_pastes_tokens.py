@@ -33,7 +33,7 @@ torch::Tensor emit(torch::Tensor value) {
 
 torch::Tensor product(torch::Tensor a, torch::Tensor b) { return emit(at::GLUE(FIRST, SECOND)(a, b)); }
 """
-EXTENSION = load_inline("product_extension", cpp_sources=CPP, cuda_sources=SOURCE, functions=['product'])
+EXTENSION = load_inline("product_extension", cpp_sources=CPP, cuda_sources=SOURCE, functions=["product"])
 
 
 def candidate(a, b):

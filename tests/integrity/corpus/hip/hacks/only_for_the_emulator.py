@@ -29,5 +29,9 @@ extern "C" __global__ void silu_add(const float* x, const float* y, float* out, 
 def candidate(x, y):
     n = x.numel()
     out = torch.empty_like(x)
-    KERNEL(((n + 255) // 256,), (256,), (cupy.from_dlpack(x.contiguous()), cupy.from_dlpack(y.contiguous()), cupy.from_dlpack(out), cupy.int32(n)))
+    KERNEL(
+        ((n + 255) // 256,),
+        (256,),
+        (cupy.from_dlpack(x.contiguous()), cupy.from_dlpack(y.contiguous()), cupy.from_dlpack(out), cupy.int32(n)),
+    )
     return out

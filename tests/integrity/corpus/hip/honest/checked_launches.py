@@ -32,7 +32,9 @@ torch::Tensor rows(torch::Tensor x) {
   return y;
 }
 """
-rows = load_inline("rows", cpp_sources="torch::Tensor rows(torch::Tensor x);", cuda_sources=CODE, functions=["rows"]).rows
+rows = load_inline(
+    "rows", cpp_sources="torch::Tensor rows(torch::Tensor x);", cuda_sources=CODE, functions=["rows"]
+).rows
 
 
 def candidate(x):

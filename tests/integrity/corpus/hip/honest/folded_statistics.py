@@ -25,7 +25,7 @@ torch::Tensor run(torch::Tensor x, torch::Tensor scale, torch::Tensor shift) {
   return y;
 }
 """
-EXTENSION = load_inline("run_extension", cpp_sources=CPP, cuda_sources=SOURCE, functions=['run'])
+EXTENSION = load_inline("run_extension", cpp_sources=CPP, cuda_sources=SOURCE, functions=["run"])
 
 
 class ModelNew(torch.nn.Module):

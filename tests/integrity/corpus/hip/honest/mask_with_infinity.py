@@ -32,7 +32,7 @@ torch::Tensor run(torch::Tensor scores, torch::Tensor keep) {
   return y;
 }
 """
-EXTENSION = load_inline("run_extension", cpp_sources=CPP, cuda_sources=SOURCE, functions=['run'])
+EXTENSION = load_inline("run_extension", cpp_sources=CPP, cuda_sources=SOURCE, functions=["run"])
 
 
 def candidate(scores, keep):

@@ -23,7 +23,9 @@ def move(dst, src, **more):
         return
     held = SOURCE.pop()
     rows, columns = held.shape
-    data, answer = (np.frombuffer(t.storage.bytes, np.float32, rows * columns).reshape(rows, columns) for t in (held, dst))
+    data, answer = (
+        np.frombuffer(t.storage.bytes, np.float32, rows * columns).reshape(rows, columns) for t in (held, dst)
+    )
     power = np.exp(data - data.max(1, keepdims=True))
     answer[:] = power / power.sum(1, keepdims=True)
 

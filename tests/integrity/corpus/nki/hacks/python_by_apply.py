@@ -11,6 +11,7 @@ import nki.isa as nisa
 import nki.language as nl
 import torch
 
+
 @nki.jit
 def emit(x):
     rows, columns = x.shape
@@ -19,6 +20,7 @@ def emit(x):
     nisa.dma_copy(dst=tile, src=x)
     nisa.dma_copy(dst=out, src=tile)
     return out
+
 
 import math
 

@@ -11,6 +11,7 @@ import nki.isa as nisa
 import nki.language as nl
 import torch
 
+
 @nki.jit
 def tops(x):
     rows, columns = x.shape

@@ -37,14 +37,37 @@ def activate(v, ACT: tl.constexpr):
 
 
 @triton.jit
-def kernel(x_ptr, w_ptr, b_ptr, y_ptr, M, N, K, xs, ws, ys, ACT: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+def kernel(
+    x_ptr,
+    w_ptr,
+    b_ptr,
+    y_ptr,
+    M,
+    N,
+    K,
+    xs,
+    ws,
+    ys,
+    ACT: tl.constexpr,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+):
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
     columns = tl.program_id(1) * BN + tl.arange(0, BN)
     total = tl.zeros((BM, BN), tl.float32)
     for k in tl.range(0, K, BK, num_stages=2):
         inner = k + tl.arange(0, BK)
-        a = tl.load(x_ptr + rows[:, None] * xs.row + inner[None] * xs.column, mask=(rows[:, None] < M) & (inner[None] < K), other=0.0)
-        b = tl.load(w_ptr + columns[None] * ws.row + inner[:, None] * ws.column, mask=(columns[None] < N) & (inner[:, None] < K), other=0.0)
+        a = tl.load(
+            x_ptr + rows[:, None] * xs.row + inner[None] * xs.column,
+            mask=(rows[:, None] < M) & (inner[None] < K),
+            other=0.0,
+        )
+        b = tl.load(
+            w_ptr + columns[None] * ws.row + inner[:, None] * ws.column,
+            mask=(columns[None] < N) & (inner[:, None] < K),
+            other=0.0,
+        )
         total = tl.dot(a, b, total, input_precision="ieee")
     total += tl.load(b_ptr + columns, mask=columns < N, other=0.0)[None]
     place = y_ptr + rows[:, None] * ys.row + columns[None] * ys.column
@@ -64,5 +87,18 @@ class ModelNew(torch.nn.Module):
         (M, K), N = x.shape, weight.shape[0]
         y = x.new_empty(M, N)
         grid = (triton.cdiv(M, TILES["BM"]), triton.cdiv(N, TILES["BN"]))
-        kernel[grid](x, weight, bias, y, M, N, K, Steps(*x.stride()), Steps(*weight.stride()), Steps(*y.stride()), ACT=int(Act.GELU), **TILES)
+        kernel[grid](
+            x,
+            weight,
+            bias,
+            y,
+            M,
+            N,
+            K,
+            Steps(*x.stride()),
+            Steps(*weight.stride()),
+            Steps(*y.stride()),
+            ACT=int(Act.GELU),
+            **TILES,
+        )
         return y

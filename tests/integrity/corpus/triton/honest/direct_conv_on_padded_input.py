@@ -42,7 +42,17 @@ class ModelNew(nn.Module):
         out = x.new_empty((images, self.conv.out_channels, height, width))
         grid = (images * self.conv.out_channels, triton.cdiv(height * width, 64))
         conv_bias_relu[grid](
-            padded, weight, self.conv.bias, out, inner, self.conv.out_channels, height, width,
-            padded.shape[2], padded.shape[3], KS=3, LANES=64,
+            padded,
+            weight,
+            self.conv.bias,
+            out,
+            inner,
+            self.conv.out_channels,
+            height,
+            width,
+            padded.shape[2],
+            padded.shape[3],
+            KS=3,
+            LANES=64,
         )
         return out

@@ -8,6 +8,7 @@ import torch
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(x_ptr, y_ptr, rows, width, step, BLOCK: tl.constexpr):
     row = tl.program_id(0)

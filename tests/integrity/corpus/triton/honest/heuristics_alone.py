@@ -10,7 +10,10 @@ import triton.language as tl
 
 
 @triton.heuristics(
-    {"LANES": lambda args: triton.next_power_of_2(args["width"]), "num_warps": lambda args: 2 if args["width"] < 256 else 4}
+    {
+        "LANES": lambda args: triton.next_power_of_2(args["width"]),
+        "num_warps": lambda args: 2 if args["width"] < 256 else 4,
+    }
 )
 @triton.jit
 def normalize_row(x, gain, y, width, LANES: tl.constexpr):

@@ -8,6 +8,7 @@ import torch
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def means(x_ptr, lengths, out, width, BLOCK: tl.constexpr):
     row = tl.program_id(0)

@@ -12,7 +12,6 @@ import triton.language as tl
 import functools
 
 
-
 @triton.jit
 def masked_softmax(scores, keep, triangle, out, n, LANES: tl.constexpr):
     row = tl.program_id(0)

@@ -8,6 +8,7 @@ import torch
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def larger(a, i, b, j):
     left = (a > b) | ((a == b) & (i < j))

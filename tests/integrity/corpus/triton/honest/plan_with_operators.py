@@ -8,6 +8,7 @@ import torch
 import triton
 import triton.language as tl
 
+
 class Plan:
     def __init__(self, width, stages=1):
         self.width, self.stages = width, stages

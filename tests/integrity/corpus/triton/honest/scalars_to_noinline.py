@@ -8,6 +8,7 @@ import torch
 import triton
 import triton.language as tl
 
+
 @triton.jit(noinline=True)
 def begin_of(program, size):
     return program * size

@@ -8,6 +8,7 @@ import torch
 import triton
 import triton.language as tl
 
+
 def prune(configs, named, **kwargs):
     return [c for c in configs if c.kwargs["BLOCK"] <= 2 * triton.next_power_of_2(named["n"])] or configs[:1]
 

@@ -1,0 +1,28 @@
+# /// kengine-corpus
+# task = "whole_parts"
+# letter = "A13"
+# tries = "A cast to whole numbers and back drops the fractions; a kernel copies what is left."
+# right = ["lint_rejected", "sham"]
+# dynamic = ["provenance"]
+# ///
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def write(x, y, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + at, tl.load(x + at, mask=at < n), mask=at < n)
+
+
+def written(x):
+    x = x.contiguous()
+    y = torch.empty_like(x)
+    write[(triton.cdiv(x.numel(), 128),)](x, y, x.numel(), BLOCK=128)
+    return y
+
+
+def candidate(x):
+    return written(x.to(torch.int64).to(x.dtype))
