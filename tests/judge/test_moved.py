@@ -19,13 +19,19 @@ def reference(x):
 """
 
 
-def test_a_sum_whose_terms_cancel_may_have_the_rounding_of_its_terms(bench, make_task):
-    opened = bench.open(make_task(SOURCE), cases=1)
-    assert opened["ok"] and any("float64" in note for note in opened["notes"]), opened
-    (session,) = bench.judge.sessions.values()
-    (output,) = session.expected(session.cases[0], "check").outputs
-    # In the order of pairs nothing is lost; in any honest order some millionths of terms that come to 90 are.
-    assert 1e-5 < float(np.asarray(output.allowed)[0]) < 1e-2
+def test_a_sum_whose_terms_cancel_may_have_the_rounding_of_its_terms(bench, make_task, monkeypatch):
+    def allowed(salt):
+        opened = bench.open(make_task(SOURCE), cases=1, salt=salt)
+        assert opened["ok"] and any("float64" in note for note in opened["notes"]), opened
+        session = bench.judge.sessions[opened["task_id"]]
+        (output,) = session.expected(session.cases[0], "check").outputs
+        return float(np.asarray(output.allowed)[0])
+
+    with monkeypatch.context() as without:
+        without.setattr(moved, "run_moved", lambda *a: [])
+        as_of_the_answer = allowed("77" * 16)
+    # Terms that come to 90 weigh as much, and not as the one that is left.
+    assert 20 < allowed("5a" * 16) / as_of_the_answer < 500
     assert bench.run(lambda x: x.flip(0).cumsum(0)[-1:].clone()).ok
     wrong = bench.run(lambda x: x[:-1].sum().reshape(1))
     assert not wrong.ok and wrong.wrong == 1

@@ -33,3 +33,9 @@ def test_where_the_c_library_does_not_count_it_is_read_each_time(monkeypatch) ->
     monkeypatch.setattr(mappings, "_count", lambda: (0, 0))
     first = mappings.paths()
     assert mappings.paths() == first and mappings.paths() is not first
+
+
+def test_vendors_libraries_are_told_by_the_names_of_their_files(monkeypatch):
+    found = frozenset({"/usr/lib/libcublasLt.so.13", "/opt/cublas/libmine.so", "/x/libMIOpen.so.1", "/lib/libc.so.6"})
+    monkeypatch.setattr(mappings, "paths", lambda: found)
+    assert mappings.vendors() == {"libcublasLt.so.13", "libMIOpen.so.1"}

@@ -339,7 +339,7 @@ def test_the_classes_have_no_methods_of_their_own_that_they_had_not_before():
 
 def test_libraries_that_a_call_loads_are_noted_and_those_from_before_are_not(monkeypatch):
     found = [{"libmkl.so"}, {"libmkl.so", "libcublas.so.12"}]
-    monkeypatch.setattr(watch, "_libraries", lambda: found.pop(0) if len(found) > 1 else found[0])
+    monkeypatch.setattr(watch.mappings, "vendors", lambda: found.pop(0) if len(found) > 1 else found[0])
     assert follow(torch.relu, X).libraries == ("libcublas.so.12",)
 
 
@@ -390,3 +390,28 @@ def test_only_memory_that_holds_nothing_is_overwritten(make):
         return made
 
     assert follow(run, X).outputs[0].kernels
+
+
+def moved(facts):
+    return {plain(use.name) for use in facts.moved}
+
+
+def test_an_argument_that_is_laid_out_anew_is_no_part_of_the_work():
+    strided = torch.randn(64, 128)[:, ::2]
+    assert moved(follow(lambda x: x.contiguous(), strided)) == set()
+    assert moved(follow(lambda x: x.t().contiguous(), strided)) == {"clone"}, "another form of it is"
+    assert moved(follow(lambda x: x[:32].clone(), strided)) == {"clone"}, "and so is a part"
+
+
+def test_a_cast_that_drops_fractions_is_arithmetic():
+    assert used(follow(lambda x: x[:32].to(torch.int64).to(x.dtype), X)) == {"to_copy(whole)": "elementwise"}
+    assert used(follow(lambda x: x[:32].half().float(), X)) == {}
+
+
+def test_a_lookup_at_computed_places_is_a_function_of_them():
+    table, places = torch.arange(64.0), torch.arange(64)
+    assert used(follow(lambda i: table.gather(0, i), places)) == {}, "places that were given choose"
+    assert "gather(computed)" in used(follow(lambda i: table.gather(0, i ^ 1), places))
+    assert used(follow(lambda x: x.gather(1, torch.zeros(64, 64, dtype=torch.int64)), X)) == {}, (
+        "constant places choose"
+    )

@@ -1,12 +1,18 @@
-"""Files of machine code that are mapped into this process."""
+"""Files of machine code that are mapped into this process, and which of them are vendors' libraries."""
 
 from __future__ import annotations
 
 import ctypes
+import functools
+import re
 
 _ADDS = 32
 """Where glibc's dl_phdr_info holds how many libraries have ever been loaded; how many were unloaded follows it."""
 _Visit = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
+_VENDOR = re.compile(
+    r"(?:cublas|cudnn|cufft|cusolver|cusparse|cutlass|hipblas|rocblas|miopen|hipfft|mkl|openblas|onednn|dnnl)",
+    re.IGNORECASE,
+)
 _seen: tuple[int, int] = (0, 0)
 _last: tuple[tuple[int, int], frozenset[str]] = ((0, 0), frozenset())
 
@@ -55,3 +61,15 @@ def _count() -> tuple[int, int]:
 
 
 _process = ctypes.PyDLL(None)
+
+
+@functools.lru_cache(maxsize=10_000)
+def _vendor(path: str) -> str:
+    """The name of the file at a path where it is a vendor's library, else ""."""
+    name = path.rpartition("/")[2]
+    return name if _VENDOR.search(name) else ""
+
+
+def vendors() -> set[str]:
+    """Vendor libraries that are mapped into this process."""
+    return {name for path in paths() if (name := _vendor(path))}

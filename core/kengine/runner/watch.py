@@ -7,7 +7,6 @@ candidate ran.
 from __future__ import annotations
 
 import functools
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager as Context
@@ -46,7 +45,7 @@ def prepare() -> None:
     if "numpy" in sys.modules:
         from kengine.provenance import numeric  # noqa: F401
     _follow_threads()
-    _libraries()  # every fork then knows those that are here already
+    mappings.vendors()  # every fork then knows those that are here already
 
 
 def active() -> bool:
@@ -68,14 +67,14 @@ def watching(bundle: Bundle, on_device: bool) -> Iterator[Callable[[Any], Facts]
         for array in bundle.inputs.destination:
             for each in _pieces(array):
                 watch.ledger.enter(each, 0, "destination")
-    before = _libraries()
+    before = mappings.vendors()
     if "torch" in sys.modules:
         from kengine.provenance.dispatch import Follower
 
         watch.follower = Follower(watch.ledger)
 
     def facts(value: Any) -> Facts:
-        watch.ledger.libraries |= _libraries() - before
+        watch.ledger.libraries |= mappings.vendors() - before
         return watch.ledger.facts(list(_returned(value)))
 
     try:
@@ -399,21 +398,3 @@ def _inside_an_operator() -> Iterator[None]:
 
 def _follower() -> Follower | None:
     return _watch.follower if _watch is not None and _watch.depth else None
-
-
-_VENDOR = re.compile(
-    r"(?:cublas|cudnn|cufft|cusolver|cusparse|cutlass|hipblas|rocblas|miopen|hipfft|mkl|openblas|onednn|dnnl)",
-    re.IGNORECASE,
-)
-
-
-@functools.lru_cache(maxsize=10_000)
-def _vendor(path: str) -> str:
-    """The name of the file at a path where it is a vendor's library, else ""."""
-    name = path.rpartition("/")[2]
-    return name if _VENDOR.search(name) else ""
-
-
-def _libraries() -> set[str]:
-    """Vendor libraries that are mapped into this process."""
-    return {name for path in mappings.paths() if (name := _vendor(path))}
