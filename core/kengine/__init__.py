@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         ContractViolation,
         DeviceLost,
         InfraError,
+        InternalError,
         KengineError,
         PluginError,
         PluginLoadError,
@@ -43,8 +44,8 @@ _HOMES = {
     "kengine.engine": ("Engine", "Item", "verify"),
     "kengine.errors": (
         "BackendConflict", "BackendNotFound", "CandidateFault", "ContractViolation", "DeviceLost", "InfraError",
-        "KengineError", "PluginError", "PluginLoadError", "SpecMismatch", "TargetSyntaxError", "TargetUnavailable",
-        "TaskError", "UsageError", "WorkerLost",
+        "InternalError", "KengineError", "PluginError", "PluginLoadError", "SpecMismatch", "TargetSyntaxError",
+        "TargetUnavailable", "TaskError", "UsageError", "WorkerLost",
     ),
     "kengine.model": (
         "Candidate", "Capability", "Case", "Finding", "SourceFile", "Status", "Task", "Tolerance", "Verdict",
@@ -67,6 +68,7 @@ __all__ = [
     "Engine",
     "Finding",
     "InfraError",
+    "InternalError",
     "Item",
     "KengineError",
     "Limits",

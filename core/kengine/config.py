@@ -99,7 +99,9 @@ class Plan:
     baseline: what a candidate is timed against: the reference as it stands, or under `torch.compile`.
     device_only: refuse emulators. keep_going: go on after a failure, for a record of every stage.
     compile_timeout_s, launch_timeout_s: for one target and one call; a task's own timeout replaces the second.
-    task_timeout_s: for the reference and the inputs of a task. time_timeout_s: for timing one candidate.
+    task_timeout_s: for the reference and the inputs of a task; its own timeout replaces this one too.
+    task_memory_bytes: host memory of the process that runs them, where a task did not come with its candidate; None
+    takes three quarters of the machine's. time_timeout_s: for timing one candidate.
     salt: hexadecimal secret that every seed follows from; "" draws a new one for the run.
     select, ignore: lint rules by code or prefix; an empty `select` takes all.
     sanitize: where an emulator can, check every access of a kernel for bounds, races and uninitialised shared memory.
@@ -121,6 +123,7 @@ class Plan:
     compile_timeout_s: float = 120.0
     launch_timeout_s: float = 30.0
     task_timeout_s: float = 120.0
+    task_memory_bytes: int | None = None
     time_timeout_s: float = 120.0
     salt: str = ""
     select: tuple[str, ...] = ()
@@ -131,7 +134,7 @@ class Plan:
     opinion: OpinionSettings | None = None
 
     def __post_init__(self) -> None:
-        for name in ("cases", "timed_cases", "min_speedup", "time_budget_s"):
+        for name in ("cases", "timed_cases", "min_speedup", "time_budget_s", "task_memory_bytes"):
             _require_positive(name, getattr(self, name))
         for name in ("compile_timeout_s", "launch_timeout_s", "task_timeout_s", "time_timeout_s"):
             _require_positive(name, getattr(self, name))

@@ -9,6 +9,7 @@
       TargetUnavailable     4   the target cannot do this on this machine (says what is missing)
       InfraError            5   the machine failed; the work was retried first; no verdict, no reward
         WorkerLost, DeviceLost
+        InternalError           kengine itself failed: a bug, told with the place in its code
 
 `CandidateFault` is not in the tree on purpose: a backend or a runner raises it about the kernel under judgement,
 the pipeline turns it into a record, and no caller of kengine ever sees it.
@@ -92,6 +93,24 @@ class WorkerLost(InfraError):
 
 class DeviceLost(InfraError):
     """A device stopped working: driver error in the trusted process, no memory left by others."""
+
+
+class InternalError(InfraError):
+    """Kengine itself failed, by a mistake in its own code; nothing is said about candidate, task or machine."""
+
+    @classmethod
+    def of(cls, error: BaseException) -> InternalError:
+        """What stands for an exception that is none of kengine's: place and last line of its traceback."""
+        import traceback
+
+        frames = traceback.extract_tb(error.__traceback__)
+        place = f" ({frames[-1].filename}:{frames[-1].lineno} in {frames[-1].name})" if frames else ""
+        try:
+            last = " ".join(traceback.format_exception_only(type(error), error)[-1].split())
+        except Exception:  # its own text may be what fails
+            last = f"{type(error).__name__}, whose text cannot be had"
+        blame = f"a mistake of kengine's own{place}, which says nothing about the candidate"
+        return cls(f"{blame}; please report it: {last[:1000]}")
 
 
 class CandidateFault(Exception):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import replace
 
 import pytest
@@ -155,7 +156,9 @@ def test_a_machine_that_fails_rejects_nothing_and_says_what_to_do(monkeypatch) -
         raise WorkerLost("the judge died")
 
     monkeypatch.setattr(Engine, "verify", fail)
-    with pytest.raises(WorkerLost, match=r"^s:1 on toy:cpu: the machine failed, not the sample: the judge died\.") as said:  # noqa: E501
+    with pytest.raises(
+        WorkerLost, match=r"^s:1 on toy:cpu: the machine failed, not the sample: the judge died\."
+    ) as said:
         list(reject([sample(GOOD)], Reject(targets=("toy:cpu",))))
     assert "not counted as rejected" in str(said.value) and "run the same command again" in str(said.value)
 
@@ -189,3 +192,19 @@ def test_a_sample_must_pass_on_every_target_of_its_backend() -> None:
     assert isinstance(outcome, Loss) and (outcome.reason, outcome.detail) == ("timed_out", "on two")
     outcome, asked = decide(one="sham", two="passed")
     assert isinstance(outcome, Loss) and outcome.reason == "sham" and asked == ["one"]
+
+
+@pytest.mark.parametrize("place", ["kengine.engine.pipeline.run", "kengine.curate.reject.make_item"])
+def test_a_mistake_of_kengines_own_loses_one_sample_and_not_the_run(monkeypatch, place) -> None:
+    module, _, name = place.rpartition(".")
+    honest = getattr(importlib.import_module(module), name)
+
+    def broken(first, *others):
+        text = first.candidate.main.text if name == "run" else first.code
+        return {}["of ours"] if "np.multiply" in text else honest(first, *others)
+
+    monkeypatch.setattr(place, broken)
+    given = [sample(GOOD), sample(GOOD + "\nprint(np.multiply)\n"), sample(WRONG)]
+    found = list(reject(given, Reject(targets=("toy:cpu",))))
+    assert [o.reason if isinstance(o, Loss) else "kept" for o in found] == ["kept", "internal_error", "wrong_result"]
+    assert found[1].detail.endswith("KeyError: 'of ours'")

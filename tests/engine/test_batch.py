@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import sys
 import threading
 import time
 
 import pytest
 from kengine.engine.batch import Batch, Pool
-from kengine.errors import TaskError, WorkerLost
+from kengine.errors import InfraError, InternalError, TaskError, WorkerLost
 
 
 @pytest.fixture
@@ -64,12 +65,56 @@ def test_or_stands_in_its_place(pool):
     assert results[3] == 3
 
 
-def test_a_bug_is_never_returned_as_a_result(pool):
-    def work(n):
-        raise ZeroDivisionError
+def faulty(n):
+    if n == 2:
+        raise ZeroDivisionError("of ours")
+    return n
 
-    with pytest.raises(ZeroDivisionError):
-        list(Batch(pool, work, range(3), True))
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("work", [faulty, lambda n: sys.exit(4) if n == 2 else n])
+def test_a_mistake_of_kengines_own_stands_in_its_place_and_the_others_go_on(pool, asynchronous, work):
+    batch = Batch(pool, work, range(8), True)
+
+    async def main():
+        return [value async for value in batch]
+
+    results = asyncio.run(main()) if asynchronous else list(batch)
+    assert [*results[:2], *results[3:]] == [0, 1, 3, 4, 5, 6, 7]
+    assert type(results[2]) is InternalError and isinstance(results[2], InfraError)
+    assert str(results[2]).endswith(("ZeroDivisionError: of ours", "SystemExit: 4")) and "test_batch.py:" in str(
+        results[2]
+    )
+
+
+def test_or_is_raised_there_as_what_it_is(pool):
+    results = []
+    with pytest.raises(InternalError, match=r"report it: ZeroDivisionError: of ours$") as raised:
+        for value in Batch(pool, faulty, range(5), False):
+            results.append(value)
+    assert results == [0, 1] and isinstance(raised.value.__cause__, ZeroDivisionError)
+
+
+@pytest.mark.parametrize("error", [TaskError("no such row"), ValueError("bad row")])
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_what_the_items_raise_loses_none_of_those_before(pool, error, asynchronous):
+    def items():
+        yield from range(4)
+        raise error
+
+    batch, results = Batch(pool, lambda n: n, items(), True), []
+
+    async def main():
+        async for value in batch:
+            results.append(value)
+
+    def plain():
+        for value in batch:
+            results.append(value)
+
+    with pytest.raises(type(error), match=str(error)):
+        asyncio.run(main()) if asynchronous else plain()
+    assert results == [0, 1, 2, 3]
 
 
 def test_asynchronous_iteration_lets_the_loop_run(pool):

@@ -56,6 +56,10 @@ class Judge:
         self.compared.append((case, phase, outputs, brief))
         return Comparison("c", True), f"digest of {phase}"
 
+    def compare_withheld(self, task, case, phase, holder, outputs, before):
+        self.compared.append((case, phase, outputs, before))
+        return False, "a row"
+
 
 @pytest.fixture
 def make():
@@ -130,6 +134,14 @@ def test_only_where_the_answer_is_meant_to_be_wrong_nobody_asks_in_what_way(make
         execution.check(0, "p", mode)
     assert [brief for *_, brief in execution.judge.compared] == [False, True, True]
     assert execution.job.digests == {"p/a": "digest of p"}
+
+
+def test_without_launches_it_is_asked_which_parts_are_right(make):
+    execution = make()
+    assert execution.withhold(0, "p", "check") == (False, "a row")
+    ((op, body),) = execution.asked
+    assert (op, body["mode"]) == ("launch", Mode.noop.value) and execution.stage == "compare"
+    assert execution.judge.compared == [(0, "p", ["o"], "check")] and execution.job.digests == {}
 
 
 def test_each_call_of_a_sequence_is_compared_on_its_own_inputs(make):

@@ -13,6 +13,7 @@ import pytest
 from kengine import wire
 from kengine.engine.drain import Drain
 from kengine.engine.runner import Runner, describe_death, read_fault
+from kengine.engine.zygote import Recipe
 from kengine.errors import CandidateFault, DeadlineExceeded, WorkerLost
 
 
@@ -64,6 +65,7 @@ class Zygote:
     """A zygote whose fork is a thread of this process: `answer` gets each request and says what comes back."""
 
     generation = 1
+    recipe = Recipe("runner", "toy:cpu")
 
     def __init__(self, answer, exited=False, status=0):
         self.answer, self.exited, self.status = answer, exited, status
@@ -296,6 +298,12 @@ def test_a_runner_that_cannot_get_ready_is_the_machines_fault():
     assert runner.ended
     zygote.thread.join(timeout=5)
     drain.close()
+
+
+@pytest.mark.parametrize("exited", [False, True])
+def test_how_it_ended_is_known_to_its_zygote_alone(start, exited):
+    runner = start(honest, exited=exited, status=9)
+    assert runner.exit_status(0.0) == ((9, "") if exited else None)
 
 
 def _within(condition, seconds=5.0):

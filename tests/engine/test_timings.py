@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import socket
 from contextlib import contextmanager
 from types import SimpleNamespace
 
 import pytest
 from kengine import Plan
-from kengine.engine import timings
+from kengine.engine import judge, timings
 from kengine.engine.device import Device
-from kengine.errors import CandidateFault, DeviceLost
+from kengine.errors import CandidateFault, DeviceLost, TaskError
 from kengine.model import TimeRecord
 
 LOST = TimeRecord(device={"device": "a GPU", "unmeasured": "no recorder"})
@@ -119,17 +120,26 @@ def test_the_device_is_given_back_between_two_measurements():
     assert job.stages == ["wait", "time"] * 2 and not made.device._alone
 
 
-def test_a_reference_that_is_too_slow_for_timing_is_the_tasks_fault(monkeypatch):
-    from kengine.engine import judge
-    from kengine.errors import TaskError
+def test_a_reference_that_is_too_slow_for_timing_is_the_tasks_fault():
+    ours, theirs = socket.socketpair()
+    process = SimpleNamespace(sock=ours, innermost=2**22 + 1, sandboxed=True, output=SimpleNamespace(text=str))
+    process.wait_ready, process.kill = lambda: None, ours.close
+    made = judge.Judge(lambda: process, 1.0)
+    made._start()
+    task = SimpleNamespace(id="t", generation=1, name="slow", filename="slow.py")
+    with theirs, pytest.raises(TaskError, match=r"^task 'slow': the inputs .* were not drawn within 0.1 s"):
+        made.prepare(task, [0], {}, 0.1)
 
-    def late(self, op, body, timeout_s, **more):
-        raise TimeoutError(op)
 
-    monkeypatch.setattr(judge.Judge, "call", late)
-    made = judge.Judge(lambda: None, 1.0)
-    with pytest.raises(TaskError, match="were not drawn within 5 s"):
-        made.prepare(SimpleNamespace(id="t", generation=1), [0], {}, 5.0)
+def test_a_timing_that_does_not_end_within_the_reference_is_no_fault_of_the_candidate():
+    job, made = Job(), execution(judge.Overrun("90 s", "task.py:5 in reference"))
+    made.task.name = "slow"
+    with pytest.raises(TaskError, match=r"^task 'slow' \(task.py:5 in reference\): timing did not end within"):
+        timings.measure(job, made)
+    assert job.faults == [] and made.killed == [True]
+    job, made = Job(), execution(judge.Overrun("90 s"))
+    timings.measure(job, made, last=True)
+    assert job.faults == [("time", "timed_out", "timing did not end: 90 s")]
 
 
 def test_the_device_is_given_back_while_more_is_drawn():

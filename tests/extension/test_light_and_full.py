@@ -9,14 +9,15 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from extension_corpora import FIRST, SECOND, WHOLE, answer  # noqa: E402
-from kengine.extension import Settings, full  # noqa: E402
+from kengine.extension import Settings  # noqa: E402
+from kengine.extension.precompiled import precompile  # noqa: E402
 
 NAMES = [*FIRST, *SECOND]
 
 
 @pytest.fixture(scope="session")
 def precompiled(settings: Settings) -> Settings:
-    full.precompile(settings)
+    precompile(settings)
     return settings
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -128,6 +129,7 @@ DIFFERENT = {
     "subclass": (changed(type="mine.LazyTensor"), "is a mine.LazyTensor"),
     "numpy": (changed(type="numpy.ndarray"), "is a numpy.ndarray, expected a plain torch.Tensor"),
     "device": (changed(device="cuda:0"), "lives on cuda:0, expected cpu"),
+    "the host where a device is pretended": (changed(device="host"), "is in the host's memory (a CPU tensor)"),
     "expanded": (changed(strides=[0, 1]), "expanded"),
     "overlapping": (changed(strides=[2, 1]), "overlaps itself"),
     "other": ({"k": "other", "type": "builtins.generator"}, "builtins.generator"),
@@ -141,6 +143,13 @@ def test_mismatch(name):
     tree, problem = DIFFERENT[name]
     values, _ = read_outputs([tree], 1)
     assert problem in mismatch(WANT, values)
+
+
+def test_an_answer_that_the_reference_may_give_on_the_host():
+    values, _ = read_outputs([changed(device="host")], 1)
+    assert mismatch([replace(WANT[0], anywhere=True)], values) == ""
+    values, _ = read_outputs([changed(device="host", strides=[0, 1])], 1)
+    assert "expanded" in mismatch([replace(WANT[0], anywhere=True)], values)
 
 
 CONTAINERS = {

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import shutil
+import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from kengine.native import cache
+from kengine.errors import InfraError
+from kengine.native import cache, retention
+from kengine.simt import CompilerUnusable
 
 NEEDS_COMPILER = pytest.mark.skipif(
     not any(map(shutil.which, ("g++", "clang++", "c++"))), reason="needs a C++ compiler on this machine"
@@ -16,9 +22,14 @@ NEEDS_COMPILER = pytest.mark.skipif(
 
 
 @pytest.fixture(autouse=True)
-def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    held: dict[Path, int] = {}
     monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "cache"))
     monkeypatch.setattr(cache, "_prepared", [])
+    monkeypatch.setattr(retention, "_held", held)
+    yield
+    for fd in held.values():
+        os.close(fd)
 
 
 @NEEDS_COMPILER
@@ -49,19 +60,78 @@ def test_a_runner_links_to_parts_and_not_to_locks_programs_or_what_is_under_way(
 
 
 @NEEDS_COMPILER
-def test_combinations_that_nobody_uses_are_removed(tmp_path: Path) -> None:
+def test_combinations_that_nobody_uses_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = cache.parts_folder()
-    old, used, file = folder.parent / "old", folder.parent / "used", folder.parent / "libold.so"
+    others = [folder.parent / f"{number:016x}" for number in range(5)]
+    for hours, place in enumerate(others, 2):
+        place.mkdir()
+        (place / "part").write_text("x")
+        then = time.time() - hours * 3600
+        os.utime(place, (then, then))
+    past = time.time() - cache.UNUSED_S - 60
+    os.utime(folder, (past, past))
+    assert cache.parts_folder() == folder
+    left = sorted(p.name for p in folder.parent.iterdir())
+    assert left == sorted([folder.name, f"{folder.name}.used", *(place.name for place in others[: retention.KEPT])])
+
+
+def test_what_is_old_in_a_folder_is_removed(tmp_path: Path) -> None:
+    old, used, file = tmp_path / "old", tmp_path / "used", tmp_path / "libold.so"
     for place in (old, used):
         place.mkdir()
         (place / "part").write_text("x")
     file.write_text("x")
     past = time.time() - cache.UNUSED_S - 60
-    for place in (old, file, folder):
+    for place in (old, file):
         os.utime(place, (past, past))
     os.utime(used, (past + 120, past + 120))
-    assert cache.parts_folder() == folder
-    assert sorted(p.name for p in folder.parent.iterdir()) == sorted([folder.name, "used"])
+    cache.remove_unused(tmp_path)
+    assert [p.name for p in tmp_path.iterdir()] == ["used"]
+
+
+FULL = [
+    OSError(errno.ENOSPC, "No space left on device"),
+    OSError(errno.EDQUOT, "Disk quota exceeded"),
+    CompilerUnusable("g++ does not build it", "/usr/bin/ld: final link failed: No space left on device\n"),
+]
+
+
+@pytest.mark.parametrize("error", FULL)
+def test_a_full_disk_is_the_machines_fault(error: Exception, tmp_path: Path) -> None:
+    with (
+        pytest.raises(InfraError, match=r"cannot hold .* folder in KENGINE_CACHE") as caught,
+        cache.telling_full(tmp_path / "simt"),
+    ):
+        raise error
+    assert str(tmp_path / "simt") in str(caught.value)
+    assert re.match("No space left on device: |Disk quota exceeded: ", str(caught.value))
+
+
+@pytest.mark.parametrize("error", [OSError(errno.EACCES, "no"), CompilerUnusable("g++ is broken", "error: unknown")])
+def test_any_other_error_stays_what_it_is(error: Exception, tmp_path: Path) -> None:
+    with pytest.raises(type(error)) as caught, cache.telling_full(tmp_path):
+        raise error
+    assert caught.value is error
+
+
+@NEEDS_COMPILER
+@pytest.mark.slow
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a small file system, which takes root")
+def test_parts_that_do_not_fit_the_disk_are_not_taken_for_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=20m", "tmpfs", str(small)], capture_output=True).returncode:
+        pytest.skip("no file system can be mounted here")
+    try:
+        monkeypatch.setenv(cache.VARIABLE, str(small))
+        with pytest.raises(InfraError, match=r"No space left on device: .*small/simt"):
+            cache.prepare(32, "cuda")
+        left = [p for p in small.rglob("*") if p.is_file() and p.suffix not in (".lock", ".h", ".used", ".so")]
+        assert left == []
+    finally:
+        subprocess.run(["umount", "-l", str(small)], check=True)
 
 
 def test_without_a_compiler_there_is_no_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

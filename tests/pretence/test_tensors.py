@@ -76,6 +76,30 @@ def test_results_of_the_host_stay_there(x: Any) -> None:
     assert not host.to(torch.float64).is_cuda and not host.topk(1)[0].is_cuda and x.topk(1)[0].is_cuda
 
 
+ELSEWHERE: dict[str, Callable[[Any], Any]] = {
+    "moved": lambda x: x.to("cuda:1"),
+    "moved by number": lambda x: x.cuda(3),
+    "moved by name": lambda x: x.cuda(device="cuda:2"),
+    "made": lambda x: torch.empty(3, device="cuda:1"),
+    "like it": lambda x: torch.empty_like(x, device=torch.device("cuda", 1)),
+}
+
+
+@pytest.mark.parametrize("how", ELSEWHERE)
+def test_there_is_one_device(x: Any, how: str) -> None:
+    with pytest.raises(RuntimeError, match="invalid device ordinal"):
+        ELSEWHERE[how](x)
+
+
+def test_the_device_by_any_of_its_names(x: Any) -> None:
+    named = [x.to("cuda"), x.to("cuda:0"), x.to(0), x.cuda(), x.cuda(0), x.cpu().cuda(device=0)]
+    assert all(each.is_cuda and each.tolist() == VALUES for each in named)
+
+
+def test_a_tensor_without_memory_stays_without(x: Any) -> None:
+    assert x.to("meta").is_meta and x.to(device="meta").device.type == "meta"
+
+
 def test_outside_nothing_is_said_of_an_argument() -> None:
     made = torch.ones(2)
     pretence.give(made)

@@ -23,8 +23,8 @@ def prepared():
     torch.library.Library.impl, threading._start_new_thread = impl, start
 
 
-def follow(function, *args, parameters=()):
-    """Facts of one call of a function, by the runner's own means."""
+def follow(function, *args, parameters=(), writes=()):
+    """Facts of one call of a function, by the runner's own means. writes: numbers of the arguments that it writes."""
     regions = []
     for value, label in [(a, f"arg {n}") for n, a in enumerate(args)] + [(p, "parameter w") for p in parameters]:
         if isinstance(value, np.ndarray):
@@ -36,7 +36,7 @@ def follow(function, *args, parameters=()):
     with watch.watching(bundle, False) as facts:
         with watch.entered():
             value = function(*[watch.argument(a) for a in args])
-        return facts(value)
+        return facts(value, [args[n] for n in writes])
 
 
 def used(facts):
@@ -415,3 +415,61 @@ def test_a_lookup_at_computed_places_is_a_function_of_them():
     assert used(follow(lambda x: x.gather(1, torch.zeros(64, 64, dtype=torch.int64)), X)) == {}, (
         "constant places choose"
     )
+
+
+SPELLED = {
+    "complex products": (lambda x: torch.view_as_real(torch.view_as_complex(x) * 1j), "mul(complex)", "elementwise"),
+    "added where they are put": (
+        lambda x: torch.zeros(4, 2).index_put_((torch.tensor([0, 0]),), x[:2], accumulate=True),
+        "index_put_(accumulate)", "indexed"),
+    "put": (lambda x: torch.zeros(4, 2).index_put_((torch.tensor([0, 1]),), x[:2]), "index_put", "indexed"),
+    "a sparse array made dense": (
+        lambda x: torch.sparse_coo_tensor(torch.tensor([[0, 0, 1, 1]]), x, (3, 2)).to_dense(), "to_dense(sparse)", "indexed"),
+    "a compressed one": (lambda x: x.to_sparse_csr().to_dense(), "to_dense(sparse)", "indexed"),
+    "floating-point numbers sorted": (lambda x: x.sort().values, "sort", "sort"),
+    "places sorted": (lambda x: x.long().sort().values, "sort", "sort"),
+    "places added up": (lambda x: x.bool().cumsum(0), "cumsum", "scan"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", SPELLED)
+def test_what_an_operator_does_in_this_call(how):
+    run, name, kind = SPELLED[how]
+    found = follow(run, torch.rand(4, 2) + 1)
+    named = {plain(use.name): use for use in found.operators}
+    assert named[name].kind == kind
+    assert named[name].name.endswith("(index)") == how.startswith("places")
+    assert found.outputs[0].inputs, "it descends from the input"
+
+
+def test_written_inputs_tell_who_wrote_to_them():
+    def run(x, y, z):
+        x += 1
+        launch(x, y, lambda: y.fill_(3.0))
+        out = torch.empty(8)
+        launch(x, out, lambda: out.fill_(2.0))
+        return out
+
+    found = follow(run, torch.rand(8), torch.rand(8), torch.rand(8), writes=(0, 1, 2))
+    assert [(o.kernels, o.writer) for o in found.outputs] == [(True, "k"), (False, "aten::add_"), (True, "k")]
+
+
+def test_memory_from_before_the_call_is_known_whoever_writes_into_it():
+    kept, array = torch.empty(8), np.empty(8)
+
+    def copy(x):
+        return kept.copy_(x + 1)
+
+    def out(x):
+        return torch.add(x, 1, out=kept)
+
+    def fresh(x):
+        return torch.empty(8).copy_(x)
+
+    def of_numpy(x):
+        np.copyto(array, x)
+        return array
+
+    older = [follow(run, torch.rand(8)).outputs[0].older for run in (copy, out, fresh)]
+    assert older == [True, True, False]
+    assert follow(of_numpy, np.random.rand(8)).outputs[0].older

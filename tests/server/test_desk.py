@@ -6,7 +6,7 @@ import threading
 import time
 
 import pytest
-from kengine import InfraError, TaskError, UsageError, Verdict
+from kengine import InfraError, InternalError, TaskError, UsageError, Verdict
 from kengine.server.desk import QueueFull
 from kengine.server.protocol import DeadlineExceeded, Draining, Request, to_exception
 from served import StubEngine, desk_of, request
@@ -144,8 +144,8 @@ def test_closing_answers_what_cannot_end(blocked):
     [
         (TaskError("t"), "TaskError", TaskError),
         (InfraError("i"), "InfraError", InfraError),
-        (ValueError("v"), "InfraError", InfraError),
-        (SystemExit(3), "InfraError", InfraError),
+        (ValueError("v"), "InternalError", InternalError),
+        (SystemExit(3), "InternalError", InternalError),
     ],
 )
 def test_an_engine_that_raises_answers_with_the_error(error, name, kind):

@@ -43,4 +43,4 @@ def test_requests_that_make_no_sense(request_, said):
 def test_an_error_that_only_a_newer_server_knows_is_nobodys_fault():
     error = to_exception(Answer("a", error="NewError", message="m"))
     assert type(error).__name__ == "InfraError" and str(error) == "NewError: m"
-    assert failure("a", KeyError("x")).error == "InfraError"
+    assert failure("a", KeyError("x")).error == "InternalError"

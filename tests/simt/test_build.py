@@ -93,6 +93,11 @@ UNSUPPORTED = {
     "libcu++": "\n__shared__ cuda::barrier<cuda::thread_scope_block> bar;",
     "CUB": "\ntypedef cub::BlockHistogram<int, 256, 1, 8> Count;",
     "tensor map (TMA)": "\n__global__ void k(const __grid_constant__ CUtensorMap map) {}",
+    "memory pools": "\nvoid f() { cudaMemPool_t pool; cudaDeviceGetDefaultMemPool(&pool, 0); }",
+    "copies of three dimensions": "\nvoid f() { cudaMemcpy3DParms p; cudaMemcpy3D(&p); }",
+    "arrays of textures": "\nvoid f() { cudaArray_t a; }",
+    "attributes of streams": "\nvoid f(cudaStreamAttrValue* v) { cudaStreamSetAttribute(0, x, v); }",
+    "memory of another process": "\nvoid f() { cudaIpcMemHandle_t h; }",
     "launch from a kernel (dynamic parallelism)": "__global__ void k() {\n  child<<<1, 1>>>();\n}",
 }
 

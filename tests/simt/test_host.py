@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -103,6 +104,84 @@ def test_memory_leaks_nothing(host: Any) -> None:
     before = host.memory()
     host.call("forward", np.zeros(100, np.float32), 100)
     assert host.memory() == before
+
+
+QUERIES = """
+#include <cuda_runtime.h>
+__global__ void scale(float* x, float s) { x[threadIdx.x] *= s; }
+__constant__ float factor[2];
+extern "C" int attribute(int which) { int v = -1; return cudaDeviceGetAttribute(&v, static_cast<cudaDeviceAttr>(which), 0) == cudaSuccess ? v : -1; }
+extern "C" int carveout() { return cudaFuncSetAttribute(scale, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared); }
+static void twice(void* p) { *static_cast<int*>(p) *= 2; }
+static void thrice(cudaStream_t, cudaError_t, void* p) { *static_cast<int*>(p) *= 3; }
+extern "C" int several(float* x) {
+  cudaStream_t s; int least = 1, greatest = 1, priority = 1, value = 7, version = 0;
+  cudaDeviceGetStreamPriorityRange(&least, &greatest);
+  if (least != 0 || greatest >= 0) return 1;
+  if (cudaStreamCreateWithPriority(&s, cudaStreamNonBlocking, greatest) || cudaStreamGetPriority(s, &priority)) return 2;
+  cudaStreamCaptureStatus status; cudaStreamIsCapturing(s, &status);
+  if (status != cudaStreamCaptureStatusNone) return 3;
+  if (cudaLaunchHostFunc(s, twice, &value) || cudaStreamAddCallback(s, thrice, &value, 0) || value != 42) return 4;
+  float* rows = nullptr; size_t pitch = 0;
+  if (cudaMallocPitch(&rows, &pitch, 12, 3) || pitch < 12 || pitch % 256) return 5;
+  if (cudaMemset2DAsync(rows, pitch, 0, 12, 3, s) || cudaMemPrefetchAsync(rows, 12, 0, s) || cudaMemAdvise(rows, 12, cudaMemAdviseSetReadMostly, 0)) return 6;
+  if (cudaMemcpyPeerAsync(x, 0, rows, 0, 4, s) || x[0] != 0) return 7;
+  cudaPointerAttributes a;
+  if (cudaPointerGetAttributes(&a, rows) || a.type != cudaMemoryTypeDevice || a.devicePointer != rows) return 8;
+  float f[2] = {3, 5}, back = 0;
+  if (cudaMemcpyToSymbol(factor, f, sizeof f) || cudaMemcpyFromSymbolAsync(&back, factor, 4, 4, cudaMemcpyDeviceToHost, s) || back != 5) return 9;
+  size_t limit = 0;
+  if (cudaDeviceGetLimit(&limit, cudaLimitStackSize) || !limit || cudaRuntimeGetVersion(&version) || version < 12000) return 10;
+  int blocks = 0;
+  if (cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, scale, 256, 0, cudaOccupancyDefault) || blocks != 8) return 11;
+  cudaEvent_t e; cudaEventCreateWithFlags(&e, cudaEventBlockingSync);
+  if (cudaEventRecordWithFlags(e, s, cudaEventRecordDefault) || cudaEventQuery(e) == cudaErrorNotReady) return 12;
+  cudaEventDestroy(e); cudaFree(rows);
+  return cudaErrorMisalignedAddress == 716 && cudaErrorAssert == 710 && cudaErrorCooperativeLaunchTooLarge == 720 ? 0 : 13;
+}
+"""
+
+
+def test_the_runtime_s_queries(compile_source: Any) -> None:
+    made = compile_source(QUERIES, exports=["attribute", "carveout", "several"])
+    known = {
+        1: 1024,
+        2: 1024,
+        4: 64,
+        5: 2147483647,
+        6: 65535,
+        8: 49152,
+        10: 32,
+        16: 132,
+        39: 2048,
+        75: 9,
+        76: 0,
+        81: 227 << 10,
+        82: 65536,
+        95: 1,
+        106: 32,
+    }
+    assert {which: made.call("attribute", which) for which in known} == known
+    assert made.call("attribute", 9999) == -1
+    assert made.call("carveout") == 0
+    assert made.call("several", np.ones(1, np.float32)) == 0
+
+
+def test_hip_has_the_same_queries_by_its_own_names(compile_source: Any) -> None:
+    text = QUERIES.replace("cuda_runtime.h", "hip/hip_runtime.h")
+    text = text.replace("cudaDevAttr", "hipDeviceAttribute").replace("cudaDeviceAttr", "hipDeviceAttribute_t")
+    text = re.sub(r"\bcudaError_t\b", "hipError_t", text)
+    text = text.replace("cudaPointerAttributes", "hipPointerAttribute_t").replace(
+        "cudaSharedmemCarveoutMaxShared", "100"
+    )
+    text = re.sub(r"\|\| cudaRuntimeGetVersion\(&version\) \|\| version < 12000", "", text)
+    text = re.sub(r"&& cudaErrorAssert == 710", "&& version == 0", text)
+    text = re.sub(r"cudaErrorMisalignedAddress == 716", "hipErrorNotReady == 600", text)
+    text = text.replace("cudaOccupancyDefault", "0").replace("cudaEventRecordDefault", "0")
+    text = re.sub(r"\bcuda([A-Z])", r"hip\1", text)
+    made = compile_source(text, dialect="hip", lanes=64, exports=["carveout", "several"], filename="kernel.hip")
+    assert made.call("carveout") == 0
+    assert made.call("several", np.ones(1, np.float32)) == 0
 
 
 HIP = """

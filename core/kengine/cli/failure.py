@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from kengine.errors import BackendNotFound, InfraError, KengineError, PluginError, UsageError
+from kengine.errors import BackendNotFound, InfraError, InternalError, KengineError, PluginError, UsageError
 from kengine.report.plain import clean
 
 ORDER = (5, 3, 2, 4, 1, 0)
@@ -48,6 +48,8 @@ def hint_for(error: KengineError) -> str:
         return "" if "did you mean" in str(error) else "`kengine backends` lists what is installed"
     if isinstance(error, PluginError) and error.distribution:
         return f"the plugin comes with the distribution {error.distribution}; `kengine backends` lists all"
+    if isinstance(error, InternalError):
+        return "it counts against no candidate; KENGINE_DEBUG=1 shows where it happened"
     if isinstance(error, InfraError):
         return (
             "the machine failed, which counts against no candidate: mend it and run the same command again; "

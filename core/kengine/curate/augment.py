@@ -17,7 +17,7 @@ from kengine.curate.sample import PATIENCE_S, Sampling, make_teacher
 from kengine.curate.stage import Context, Stage
 from kengine.curate.teacher import Kept, Question, Teacher
 from kengine.curate.usage import price
-from kengine.errors import TargetUnavailable, TaskError, UsageError
+from kengine.errors import InternalError, TargetUnavailable, TaskError, UsageError
 from kengine.target import Target
 
 
@@ -141,7 +141,7 @@ class Augmenting:
             for target in targets:
                 try:
                     verdict = bench.verify(target, make_item(sample, variant.task), sample.uid)
-                except (TaskError, TargetUnavailable):
+                except (TaskError, TargetUnavailable, InternalError):
                     break  # the reference does not take these sizes
                 if not verdict.passed:
                     break

@@ -11,7 +11,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from kengine.curate.record import Judgement, Sample
-from kengine.errors import BackendNotFound, InfraError, KengineError, UsageError, WorkerLost
+from kengine.errors import BackendNotFound, InfraError, InternalError, KengineError, UsageError, WorkerLost
 from kengine.model import Artifact, Candidate, KernelResources, SourceFile, Status, Task, Verdict
 from kengine.target import Target
 
@@ -83,11 +83,14 @@ class Bench:
     def verify(self, target: str, item: Item, uid: str) -> Verdict:
         """One verdict for the sample `uid`, as many side by side as there are jobs.
 
-        Raises TaskError, TargetUnavailable, or InfraError, which says what to do and rejects nothing.
+        Raises TaskError, TargetUnavailable, InternalError for a mistake of kengine's own over this sample, or
+        InfraError, which says what to do and rejects nothing.
         """
         with self._slots:
             try:
                 return self.engine(target).verify(item)
+            except InternalError:
+                raise
             except InfraError as error:
                 raise type(error)(
                     f"{uid} on {target}: the machine failed, not the sample: {error}. It was tried anew and is not "

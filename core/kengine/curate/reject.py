@@ -13,7 +13,7 @@ from kengine.curate.judge import Bench, check_codes, check_targets, is_specialis
 from kengine.curate.parallel import in_parallel
 from kengine.curate.record import Judgement, Loss, Outcome, Sample, drop, evolve, label
 from kengine.curate.stage import Context, Stage
-from kengine.errors import TargetUnavailable, TaskError, UsageError
+from kengine.errors import InternalError, KengineError, TargetUnavailable, TaskError, UsageError
 from kengine.model import JsonValue, Status, Verdict
 from kengine.target import Target
 
@@ -134,7 +134,20 @@ class Judging:
     seed: int = 0
 
     def __call__(self, sample: Sample) -> tuple[Outcome]:
-        """The sample with its judgements, or its loss with the reason."""
+        """The sample with its judgements, or its loss with the reason.
+
+        A mistake of kengine's own over a sample loses that one, since it would be made again whenever the run goes on.
+        """
+        try:
+            return self._judge(sample)
+        except InternalError as error:
+            return (_lose(sample, "internal_error", str(error)),)
+        except KengineError:
+            raise
+        except Exception as error:
+            return (_lose(sample, "internal_error", str(InternalError.of(error))),)
+
+    def _judge(self, sample: Sample) -> tuple[Outcome]:
         if sample.task is None:
             return (_lose(sample, "no_task", "there is no reference to judge it by"),)
         if not sample.files:
@@ -184,7 +197,7 @@ class Judging:
                 break
             try:
                 verdict = self.bench.verify(target, make_item(sample, variant.task), sample.uid)
-            except (TaskError, TargetUnavailable):
+            except (TaskError, TargetUnavailable, InternalError):
                 continue  # the reference does not accept these sizes
             if verdict.passed:
                 return ""

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
-from kengine.errors import KengineError, WorkerLost
+from kengine.errors import InternalError, KengineError, WorkerLost
 
 if TYPE_CHECKING:
     from kengine.model import Verdict
@@ -72,8 +72,9 @@ class Pool:
 class Batch:
     """The verdicts of many items, in their order. Iterate it once, with `for` or with `async for`.
 
-    Items are drawn as workers become free, so an endless iterable is fine. With return_exceptions, the exception of
-    a broken task or a failed machine stands in the place of its verdict; else it is raised there.
+    Items are drawn as workers become free, so an endless iterable is fine; what it raises itself is raised after the
+    verdicts of the items before. With return_exceptions, the exception of a broken task, a failed machine or a mistake
+    of kengine's own (InternalError) stands in the place of its verdict; else it is raised there.
     """
 
     def __init__(
@@ -83,6 +84,7 @@ class Batch:
         self._verify = verify
         self._items = iter(items)
         self._return_exceptions = return_exceptions
+        self._broken: BaseException | None = None
         self._pending: deque[Future[Any]] = deque()
 
     def __iter__(self) -> Iterator[Verdict | KengineError]:
@@ -102,21 +104,31 @@ class Batch:
 
     def _next(self) -> Future[Any] | None:
         # Twice the workers in flight: nobody idles while the head of the line is waited for.
-        while len(self._pending) < 2 * self._pool.workers:
+        while self._broken is None and len(self._pending) < 2 * self._pool.workers:
             try:
                 item = next(self._items)
             except StopIteration:
                 break
+            except Exception as error:
+                self._broken = error  # raised at its place: what was drawn before it is judged and not lost
+                break
             self._pending.append(self._pool.submit(lambda item=item: self._verify(item)))  # type: ignore[misc]
-        return self._pending.popleft() if self._pending else None
+        if self._pending:
+            return self._pending.popleft()
+        if self._broken is not None:
+            raise self._broken
+        return None
 
     def _result(self, future: Future[Any]) -> Verdict | KengineError:
         try:
             verdict: Verdict = future.result()
-        except KengineError as error:
-            if not self._return_exceptions:
+        except (Exception, SystemExit) as error:
+            known = error if isinstance(error, KengineError) else InternalError.of(error)
+            if self._return_exceptions:
+                return known
+            if known is error:
                 raise
-            return error
+            raise known from error
         return verdict
 
     def _cancel(self) -> None:

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from kengine.engine.judge import Judge
 from kengine.engine.runner import Runner
 from kengine.engine.scratch import Scratch, sweep
 from kengine.engine.zygote import Recipe, Zygote
-from kengine.errors import InfraError, KengineError, WorkerLost
+from kengine.errors import InfraError, KengineError, TargetUnavailable, WorkerLost
 
 if TYPE_CHECKING:
     from kengine.config import Limits, Plan
@@ -82,7 +83,9 @@ class Crew:
         return judges
 
     def _make_judge(self, zygote: Zygote, limits: dict[str, Any] | None, beside: int) -> Judge:
-        return Judge(lambda: self._fork(zygote, "judge", limits), self._plan.task_timeout_s, self._device, beside)
+        memory_bytes = None if limits else self._plan.task_memory_bytes or _machine_bytes() * 3 // 4 or None
+        fork = partial(self._fork, zygote, "judge", limits)
+        return Judge(fork, self._plan.task_timeout_s, self._device, beside, memory_bytes)
 
     @contextmanager
     def own_judge(self, info: TargetInfo, task: Task, backend: Backend) -> Iterator[Judge]:
@@ -121,7 +124,7 @@ class Crew:
         for runner in forked:
             try:
                 runner.wait_ready()
-            except InfraError:
+            except (InfraError, TargetUnavailable):
                 self._discard(runner)
                 continue
             with self._lock:
@@ -178,6 +181,10 @@ class Crew:
                 problem = error
                 if runner is not None:
                     self._discard(runner)
+            except TargetUnavailable:
+                if runner is not None:
+                    self._discard(runner)
+                raise
         raise problem or WorkerLost("no runner")
 
     def _refill(self, recipe: Recipe, zygote: Zygote, info: TargetInfo) -> None:
@@ -248,6 +255,17 @@ def _judge_recipe(info: TargetInfo, source: str, backend: Backend) -> Recipe:
     preload = _FOR_NUMPY + (_FOR_TORCH if wanted and find_spec("torch") is not None else ())
     packages = tuple(sorted({module.partition(".")[0] for _, module in backend.comparers()}))
     return Recipe("judge", preload=preload, packages=packages)
+
+
+def _machine_bytes() -> int:
+    """Memory of this machine, or of the control group that this process is confined to; 0 when neither can be told."""
+    sizes = []
+    with suppress(OSError, ValueError):
+        sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        with suppress(OSError, ValueError), open(path) as file:
+            sizes.append(int(file.read()))
+    return min(sizes, default=0)
 
 
 def _limits(limits: Limits, info: TargetInfo) -> dict[str, Any]:

@@ -22,15 +22,23 @@ from kengine.engine.crew import Crew
 from kengine.engine.device import Device
 from kengine.engine.job import Job
 from kengine.engine.store import Store
-from kengine.errors import DeadlineExceeded, InfraError, TargetUnavailable, UsageError, WorkerLost
+from kengine.errors import (
+    DeadlineExceeded,
+    InfraError,
+    InternalError,
+    KengineError,
+    TargetUnavailable,
+    UsageError,
+    WorkerLost,
+)
 from kengine.model import Capability, TargetInfo, Verdict
+from kengine.tasks.item import Item
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from kengine.engine.ray import Cluster
     from kengine.engine.ray_actors import Actors
-    from kengine.tasks import Item
 
 _ATTEMPTS = 3
 _CLOSED = "the engine was closed while this candidate was judged"
@@ -96,7 +104,8 @@ class Engine:
     def verify(self, item: Item) -> Verdict:
         """Judge one candidate.
 
-        Raises TaskError when the task is broken, InfraError when the machine failed three times in a row.
+        Raises TaskError when the task is broken, InfraError when the machine failed three times in a row, and
+        InternalError (one of these) when kengine itself did.
         """
         self._renew()
         return self._verify(item)
@@ -141,6 +150,16 @@ class Engine:
                 self._begin()
 
     def _verify(self, item: Item) -> Verdict:
+        if not isinstance(item, Item):
+            raise UsageError(f"want items (`kengine.tasks.load` and the like make them), got {type(item).__name__}")
+        try:
+            return self._verify_anew(item)
+        except KengineError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise InternalError.of(error) from error
+
+    def _verify_anew(self, item: Item) -> Verdict:
         key = self._key(item)
         if self._store is not None and (kept := self._store.get(key)) is not None:
             return kept
@@ -158,15 +177,17 @@ class Engine:
         return verdict
 
     def _judge(self, item: Item) -> Verdict:
-        if not isinstance(self._crew, Crew):
-            return self._crew.judge(item)
         crew = self._crew
         try:
+            if not isinstance(crew, Crew):
+                return crew.judge(item)
             verdict = pipeline.run(self._job(item), crew, self._device)
-        except Exception as error:
-            if crew.closed:
+        except (Exception, SystemExit) as error:
+            if isinstance(crew, Crew) and crew.closed:
                 raise WorkerLost(_CLOSED) from error
-            raise
+            if isinstance(error, KengineError):
+                raise
+            raise InternalError.of(error) from error
         if crew.closed:  # a runner that is killed by the end of the engine looks like one that crashed by itself
             raise WorkerLost(_CLOSED)
         return verdict
@@ -186,7 +207,9 @@ class Engine:
     def _key(self, item: Item) -> str:
         plan = json.dumps(self.plan.to_json(), sort_keys=True)
         parts = (item.candidate.digest, item.task.digest, str(self.info.target), plan, __version__, item.key)
-        return hashlib.sha256("\0".join((*parts, *map(str, self.compile_for))).encode()).hexdigest()
+        return hashlib.sha256(
+            "\0".join((*parts, *map(str, self.compile_for))).encode(errors="surrogatepass")
+        ).hexdigest()
 
     def _check_plan(self) -> None:
         opinions.require(self.plan, self.backend)

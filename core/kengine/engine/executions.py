@@ -135,6 +135,14 @@ class Execution:
             self.job.digests[f"{phase}/{self.task.cases[case].name}"] = digest
         return comparison, launches, details
 
+    def withhold(self, case: int, phase: str, before: str) -> tuple[bool, str]:
+        """Call the candidate once with launches that do nothing: whether the answer is right, and which parts of a
+        wrong one are. before: a phase in which this case was called already. Raises CandidateFault."""
+        outputs, _, _ = self.launch(case, phase, Mode.noop)
+        self.stage = "compare"
+        with self.job.stage("compare"):
+            return self.judge.compare_withheld(self.task, case, phase, self.runner.holder, outputs, before)
+
     def trace(self, case: int, phase: str) -> tuple[Comparison, tuple[Launch, ...]]:
         """Call the candidate once while it is followed, and compare. Raises CandidateFault."""
         comparison, launches, _ = self.check(case, phase, Mode.traced)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import socket
 import threading
 import time
@@ -10,7 +11,9 @@ from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
 from kengine import codec, wire
+from kengine.engine import standing
 from kengine.engine.device import Device
+from kengine.engine.runner import describe_death
 from kengine.errors import CandidateFault, InfraError, TargetUnavailable, TaskError, UsageError, WorkerLost
 from kengine.model import Case, CaseView, Comparison, Task, TimeRecord
 from kengine.provenance import Facts
@@ -35,17 +38,44 @@ _OF_A_TASK = (_ON_DEVICE | {"time"}) - {"screen"}
 """What runs code of a task, whose fault it is when that ends the process. A screening has a finding of its own for it.
 """
 
+_RUNS = _OF_A_TASK | {"screen"}
+
+_SLOW = (
+    "its reference and inputs were not done within {}; make the cases smaller, or raise timeout_s in its block or the "
+    "plan's task_timeout_s"
+)
+_UNENDING = {
+    **dict.fromkeys(_OF_A_TASK - {"time"}, _SLOW),
+    "prepare": "the inputs and answers that timing needs were not drawn within {}; make the cases smaller or raise the "
+    "plan's time_timeout_s",
+}
+"""What is a task's own fault when there is no end of it. A timing may be the candidate's."""
+
 _FAILED = 70
 """What a fork exits with when kengine's own code in it has failed."""
+
+_NO_MEMORY = "the judge's host has no memory left"
+"""How the answer of a judge begins that could not have as much memory as it wanted."""
+
+MAX_CHILDREN = 64
+"""Processes that a task's code may have left running in a judge of several tasks when a request is answered."""
+
+
+class Overrun(TimeoutError):
+    """A judge did not answer in time. where: place in the task's own code where it stood, "" when in none."""
+
+    def __init__(self, message: str, where: str = "") -> None:
+        super().__init__(message)
+        self.where = where
 
 
 class OpenTask:
     """What a judge says of a task that it has opened: cases and their views, and which were left out.
 
-    timeout_s: how long any request about it may take.
+    timeout_s: how long any request about it may take. filename: what its source is called in a traceback.
     """
 
-    def __init__(self, answer: dict[str, Any], generation: int, timeout_s: float, name: str) -> None:
+    def __init__(self, answer: dict[str, Any], generation: int, timeout_s: float, task: Task) -> None:
         self.generation = generation
         self.id = str(answer["task_id"])
         self.cases = tuple(codec.from_json(c, Case) for c in answer["cases"])
@@ -55,7 +85,8 @@ class OpenTask:
         self.module = bool(answer.get("module"))
         self.elapsed_ns = int(answer.get("elapsed_ns", 0))
         self.timeout_s = timeout_s
-        self.name = name
+        self.name = task.name
+        self.filename = _filename(task.path, task.name)
 
 
 class Judge:
@@ -63,11 +94,17 @@ class Judge:
 
     timeout_s: how long a request may take when its task does not say so. device: what its work shares with that of
     runners; a timing holds it alone. beside: how many judges share the device's memory. waiting: requests that are
-    under way or stand before it, those aside that wait for the device.
+    under way or stand before it, those aside that wait for the device. memory_bytes: how much host memory a judge
+    without a sandbox may take, as long as it works on the processor; a sandbox has limits of its own.
     """
 
     def __init__(
-        self, fork: Callable[[], Runner], timeout_s: float, device: Device | None = None, beside: int = 1
+        self,
+        fork: Callable[[], Runner],
+        timeout_s: float,
+        device: Device | None = None,
+        beside: int = 1,
+        memory_bytes: int | None = None,
     ) -> None:
         self.waiting = 0
         self._device = device or Device()
@@ -78,6 +115,9 @@ class Judge:
         self._counting = threading.Lock()
         self._process: Runner | None = None
         self._generation = 0
+        self._memory_bytes = memory_bytes
+        self._limited = False
+        self._opened: set[int] = set()
 
     def open(
         self,
@@ -105,14 +145,8 @@ class Judge:
             "beside": self._beside,
         }
         timeout_s = task.spec.timeout_s or self._timeout_s
-        try:
-            answer, _ = self.call("open", body, timeout_s)
-        except TimeoutError:
-            raise TaskError(
-                f"task {task.name}: its reference and inputs were not done within {timeout_s:g} s; "
-                "make the cases smaller or raise timeout_s in its block"
-            ) from None
-        return OpenTask(answer, self._generation, timeout_s, task.name)
+        answer, _ = self.call("open", body, timeout_s)
+        return OpenTask(answer, self._generation, timeout_s, task)
 
     def reserve(self, device: str) -> None:
         """Start the process, and have it open a device before there is a task. Raises as `call` does."""
@@ -157,26 +191,30 @@ class Judge:
             raise CandidateFault(fault["status"], fault["message"])
         return codec.from_json(answer["comparison"], Comparison), str(answer.get("digest", ""))
 
+    def compare_withheld(
+        self, task: OpenTask, case: int, phase: str, holder: str, outputs: Any, before: str
+    ) -> tuple[bool, str]:
+        """Whether an answer is right although launches were withheld; where it is not, which parts of it are and
+        cannot be by chance ("" for none). before: an earlier phase on this case, with other inputs."""
+        body = {"task_id": task.id, "case": case, "phase": phase, "holder": holder, "outputs": outputs}
+        answer, _ = self.call("compare", body | {"brief": True, "before": before}, task.timeout_s, task=task)
+        return codec.from_json(answer["comparison"], Comparison).ok, str(answer.get("parts", ""))
+
     def prepare(
         self, task: OpenTask, cases: Sequence[int], plan: dict[str, Any], timeout_s: float, holder: str = ""
     ) -> None:
         """Draw the inputs and answers that timing will need, or those that the holder's timing needs to go on. Raises
         TaskError when that does not end in time: the candidate has no part in it."""
         body = {"task_id": task.id, "cases": list(cases), "plan": plan, "holder": holder}
-        try:
-            self.call("prepare", body, timeout_s, task=task)
-        except TimeoutError:
-            raise TaskError(
-                f"the inputs and answers that timing needs were not drawn within {timeout_s:g} s; make the cases "
-                "smaller or raise the plan's time_timeout_s"
-            ) from None
+        self.call("prepare", body, timeout_s, task=task)
 
     def time(
         self, task: OpenTask, cases: Sequence[int], runner: Runner, plan: dict[str, Any], timeout_s: float
     ) -> tuple[TimeRecord | None, CandidateFault | None] | None:
         """Time candidate and baseline in turn; the judge talks to the runner itself, by its own clock.
 
-        None when `prepare` for this runner should draw more before the same is asked for again.
+        None when `prepare` for this runner should draw more before the same is asked for again. Raises Overrun when
+        there is no end of it.
         """
         body = {"task_id": task.id, "cases": list(cases), "holder": runner.holder, "plan": plan}
         answer, _ = self.call("time", body, timeout_s, (runner.sock.fileno(),), task)
@@ -209,30 +247,51 @@ class Judge:
     ) -> tuple[dict[str, Any], list[int]]:
         """Ask for one thing, of the process that has opened the task where one is given.
 
-        Raises what the judge says is wrong, TaskError when the task's code has ended it, WorkerLost when it died
-        otherwise, TimeoutError at the end of the time (the judge is then killed, since it cannot be interrupted).
+        Raises what the judge says is wrong, TaskError when the task's code has ended it, wants more memory than there
+        is or does not end, WorkerLost when it died otherwise, and Overrun at the end of the time for what is not a
+        task's alone (the judge is then killed, since it cannot be interrupted).
         """
         with self._device.shared() if op in _ON_DEVICE else nullcontext(), self._queued(), self._lock:
             if task is not None and (self._process is None or task.generation != self._generation):
                 raise WorkerLost("the judge that had opened this task is gone")
             process = self._start()
+            self._bound(process, body.get("device"))
+            if "task" in body:
+                self._opened.add(hash(str(body["task"])))
             try:
                 process.sock.settimeout(timeout_s)
                 wire.send(process.sock, {"op": op, **body}, fds)
                 answer, extra = wire.receive(process.sock, time.monotonic() + timeout_s)
             except wire.WireTimeout as error:
+                file = (task.filename if task else _filename_of(body)) if op in _RUNS else ""
+                where = standing.ask(process.innermost, process.output.text, file) if file else ""
                 self._stop()
-                raise TimeoutError(f"the judge did not answer '{op}' within {timeout_s:g} s") from error
+                if op in _UNENDING:
+                    raise TaskError(f"{_name(body, task, where)}: {_UNENDING[op].format(f'{timeout_s:g} s')}") from None
+                raise Overrun(f"the judge did not answer '{op}' within {timeout_s:g} s", where) from error
             except (wire.WireError, OSError) as error:
                 printed = process.output.text()[-1500:]
-                code = _exit_code(process) if op in _OF_A_TASK else None
+                blame = _blame(process, op) if op in _OF_A_TASK else ""
                 self._stop()
-                if code is not None:
-                    raise TaskError(
-                        f"{_name(body, task)}the task's code ended the judge's process with exit status {code} during "
-                        f"'{op}'; take os._exit and the like out of its code\n{printed}".rstrip()
-                    ) from error
+                if blame:
+                    raise TaskError(f"{_name(body, task)}: {blame}\n{printed}".rstrip()) from error
                 raise WorkerLost(f"the judge died during '{op}': {error}\n{printed}".rstrip()) from error
+            if op in _RUNS and not process.sandboxed and (n := len(standing.children(process.pid))) > MAX_CHILDREN:
+                wire.close_all(extra)
+                self._stop()
+                raise TaskError(
+                    f"{_name(body, task)}: its code has left {n} processes running, and {MAX_CHILDREN} may be; "
+                    "have it start none, or wait for their ends"
+                )
+            if op in _RUNS and str(answer.get("message")).startswith(_NO_MEMORY):
+                alone = len(self._opened) <= 1
+                self._stop()
+                if not alone:  # what it keeps for others may be what is in the way: tried anew in a fresh one
+                    raise WorkerLost("the judge had no memory left beside what it keeps for other tasks")
+                raise TaskError(
+                    f"{_name(body, task)}: its code, or what the judge computes with it, wants more memory than there "
+                    f"is{self._allowance(process)}; make its cases smaller"
+                )
         if not answer.get("ok"):
             wire.close_all(extra)
             raise _ERRORS.get(str(answer.get("error")), InfraError)(str(answer.get("message")))
@@ -269,7 +328,25 @@ class Judge:
             process.wait_ready()
             self._process = process
             self._generation += 1
+            self._limited = False
+            self._opened.clear()
         return self._process
+
+    def _bound(self, process: Runner, device: str | None) -> None:
+        """Limit the memory of a judge without a sandbox; a device's driver needs more than can be told beforehand."""
+        if self._memory_bytes is None or process.sandboxed or device is None or self._limited == (device == "cpu"):
+            return
+        self._limited = device == "cpu"
+        with suppress(OSError, ValueError):
+            hard = resource.prlimit(process.pid, resource.RLIMIT_DATA)[1]
+            soft = self._memory_bytes if self._limited else hard
+            resource.prlimit(process.pid, resource.RLIMIT_DATA, (soft, hard))
+
+    def _allowance(self, process: Runner) -> str:
+        if process.sandboxed:
+            return " under the plan's limits.memory_bytes"
+        limited = self._memory_bytes if self._limited else None
+        return "" if limited is None else f" ({limited / 2**30:.3g} GiB, the plan's task_memory_bytes)"
 
     def _stop(self) -> None:
         if self._process is not None:
@@ -279,21 +356,34 @@ class Judge:
             self._process = None
 
 
-def _name(body: dict[str, Any], task: OpenTask | None) -> str:
-    """The name of the task that a request opens or is about, with a colon."""
+def _name(body: dict[str, Any], task: OpenTask | None, where: str = "") -> str:
+    """The task that a request opens or is about, and where in its source."""
     name = task.name if task is not None else body["task"]["name"]
-    return f"task {name!r}: "
+    return f"task {name!r}{where and f' ({where})'}"
 
 
-def _exit_code(process: Runner) -> int | None:
-    """The exit status of a judge that has left by itself; None when a signal, kengine's own failure or the end of its
-    zygote was the end of it, and while it runs."""
-    message = {"op": "reap", "pid": process.pid, "timeout_s": 1.0}
+def _filename(path: str, name: str) -> str:
+    """What `kengine.judge.module` calls a task's source."""
+    return path or f"<task {name}>"
+
+
+def _filename_of(body: dict[str, Any]) -> str:
+    return _filename(str(body["task"].get("path", "")), str(body["task"]["name"]))
+
+
+def _blame(process: Runner, op: str) -> str:
+    """What a task did when its judge has left by itself, or broke a limit of its sandbox; "" when another signal,
+    kengine's own failure or the end of its zygote was the end of it, and while it runs."""
     try:
-        answer = process._zygote.ask_running(process._generation, message)
+        ended = process.exit_status()
     except InfraError:
-        return None
-    status = int(answer.get("status") or 0)
-    if not answer.get("exited") or not os.WIFEXITED(status) or os.WEXITSTATUS(status) == _FAILED:
-        return None
-    return os.WEXITSTATUS(status)
+        return ""
+    status, reason = ended or (_FAILED << 8, "")
+    if reason and process.sandboxed:
+        return f"its code broke a limit of the plan: {describe_death(status, op, reason)[1]}"
+    if not os.WIFEXITED(status) or os.WEXITSTATUS(status) == _FAILED:
+        return ""
+    return (
+        f"the task's code ended the judge's process with exit status {os.WEXITSTATUS(status)} during '{op}'; "
+        "take os._exit and the like out of its code"
+    )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from kengine import codec
 from kengine.engine import ray_actor, ray_nodes
 from kengine.engine.ray_queue import PORTION, Queue, Ticket
-from kengine.errors import InfraError, KengineError, PluginError, TargetUnavailable, WorkerLost
+from kengine.errors import InfraError, InternalError, KengineError, PluginError, TargetUnavailable, WorkerLost
 from kengine.model import Target, TargetInfo, Verdict
 from kengine.plugins import backend as backends
 from kengine.plugins.registry import PluginWarning
@@ -175,10 +175,14 @@ class Actors:
                 self._queue.give_back(portion, problem)
             return
         except BaseException as error:
-            self._queue.answer(portion, [error] * len(portion))
+            if len(portion) > 1:  # one item that cannot be sent, or its answer, must not be the end of the others
+                for ticket in portion:
+                    self._send(actor, [ticket])
+            else:
+                self._queue.answer(portion, [error if isinstance(error, KengineError) else InternalError.of(error)])
             return
         self._queue.note(seconds / len(portion))
-        broken = next((outcome for outcome in outcomes if isinstance(outcome, InfraError)), None)
+        broken = next((o for o in outcomes if isinstance(o, InfraError) and not isinstance(o, InternalError)), None)
         if broken is not None:
             # The engine there has tried thrice: the node is suspect, and must not draw in item after item.
             self._lose(actor, f"{actor.where}: {broken}")

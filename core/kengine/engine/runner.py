@@ -14,7 +14,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from kengine import wire
+from kengine.engine import standing
 from kengine.engine.stack import Stack
+from kengine.engine.zygote import read_raised
 from kengine.errors import CandidateFault, DeadlineExceeded, InfraError, WorkerLost
 from kengine.model import Status
 from kengine.plugins import trace
@@ -45,6 +47,7 @@ class Runner:
     ) -> None:
         self.holder = holder
         self.workdir = workdir
+        self.sandboxed = kind != "judge" or limits is not None
         self.sandbox: tuple[str, ...] = ()
         self._wall_s = float((limits or {}).get("wall_s") or 0.0)
         self._deadline: float | None = None
@@ -80,7 +83,8 @@ class Runner:
         self.sock = ours
 
     def wait_ready(self) -> None:
-        """Wait for the first message, which precedes any candidate; once. Raises InfraError when it does not come."""
+        """Wait for the first message, which precedes any candidate; once. Raises InfraError when it does not come, and
+        TargetUnavailable when its backend says so."""
         if self._waited:
             return
         try:
@@ -92,7 +96,9 @@ class Runner:
         wire.close_all(fds)
         if message.get("op") != "ready":
             self.kill()
-            raise WorkerLost(f"a runner could not get ready: {message.get('message', message)}")
+            text = str(message.get("message", message))
+            known = read_raised(self._zygote.recipe.target, text)
+            raise known or WorkerLost(f"a runner could not get ready: {text}")
         self._waited = True
         self.sandbox = tuple(str(m) for m in message.get("sandbox", ()))
         trace.show(message.get("hooks"), f"runner {self.pid}")
@@ -185,10 +191,26 @@ class Runner:
             return False
         return False
 
+    def exit_status(self, wait_s: float = 1.0) -> tuple[int, str] | None:
+        """Wait status of its process, and the limit that the sandbox saw broken, "" for none; None while it runs.
+
+        Raises WorkerLost when its zygote, which alone knows, is gone.
+        """
+        message = {"op": "reap", "pid": self.pid, "timeout_s": wait_s}
+        answer = self._zygote.ask_running(self._generation, message)
+        return (int(answer.get("status") or 0), str(answer.get("reason") or "")) if answer.get("exited") else None
+
+    @property
+    def innermost(self) -> int:
+        """Number of the process that does the work: in a sandbox the one that its keeper watches over."""
+        return next(iter(standing.children(self.pid)), self.pid) if self.sandboxed else self.pid
+
     def kill(self) -> None:
         """Kill the runner and everything that it has started; safe to call again."""
         if self._ended is None:
             self._ended = "killed"
+            if not self.sandboxed:
+                self._zygote.end_family(self._generation, self.pid)
             with suppress(InfraError):
                 # The driver of a GPU takes its time to clean up after a process: nobody waits for that.
                 self._zygote.ask_running(self._generation, {"op": "kill", "pid": self.pid, "wait": False})
@@ -204,13 +226,12 @@ class Runner:
         return line, f"; it was at line {line}" if line else ""
 
     def _died(self, op: str) -> CandidateFault:
-        answer = self._zygote.ask_running(self._generation, {"op": "reap", "pid": self.pid, "timeout_s": 1.0})
-        exited, status = bool(answer.get("exited")), int(answer.get("status") or 0)
+        ended = self.exit_status()
         line, at = self._stand()
         self.kill()
-        if not exited:
+        if ended is None:
             return CandidateFault("crashed", f"it closed its result channel during '{op}'")
-        kind, message = describe_death(status, op, str(answer.get("reason") or ""))
+        kind, message = describe_death(ended[0], op, ended[1])
         # Only of one that has run out of time: another one's stack would be of a moment that is long past.
         return CandidateFault(kind, message + at, line=line) if kind == "timed_out" else CandidateFault(kind, message)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import time
 from collections.abc import Iterable, Iterator
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from kengine import codec
 from kengine.config import Plan
 from kengine.engine.crew import Crew
+from kengine.engine.judge import Overrun
 from kengine.errors import TargetUnavailable, TaskError, WorkerLost
 from kengine.model import Case, Target, TargetInfo, Task, TaskFinding, TaskReport
 
@@ -84,9 +86,12 @@ def _ask(judge: Judge, plan: Plan, salt: str, task: Task, device: str) -> dict[s
         return judge.call("screen", body, timeout_s)[0]
     except TaskError as error:
         found = TaskFinding("broken", "error", str(error), "run the reference alone to see the error")
-    except TimeoutError:
-        message = f"its reference and inputs were not done within {timeout_s:g} s"
-        found = TaskFinding("slow", "error", message, "make the cases smaller or raise timeout_s in its block")
+    except Overrun as error:
+        at = f"{error.where}: " if error.where else ""
+        message = f"{at}its reference and inputs were not done within {timeout_s:g} s"
+        fix = "make the cases smaller, or raise timeout_s in its block or the plan's task_timeout_s"
+        line = re.search(r":(\d+) in ", error.where)
+        found = TaskFinding("slow", "error", message, fix, line=int(line[1]) if line else 0)
     except WorkerLost as error:
         found = TaskFinding("crash", "error", str(error), "run the reference alone: it ends its whole process")
     return {"findings": [codec.to_json(found)]}

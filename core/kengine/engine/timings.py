@@ -6,7 +6,8 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kengine.errors import CandidateFault, DeviceLost
+from kengine.engine.judge import Overrun
+from kengine.errors import CandidateFault, DeviceLost, TaskError
 
 if TYPE_CHECKING:
     from kengine.engine.executions import Execution
@@ -70,6 +71,11 @@ def _ask(
                     return answer
     except TimeoutError as error:
         runner.kill()
+        if isinstance(error, Overrun) and error.where:
+            raise TaskError(
+                f"task {execution.task.name!r} ({error.where}): timing did not end within {timeout_s:g} s, and it was "
+                "the reference that ran; make the cases smaller or raise the plan's time_timeout_s"
+            ) from None
         job.fail("time", CandidateFault("timed_out", f"timing did not end: {error}"))
         return None
 

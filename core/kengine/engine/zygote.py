@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from kengine import wire
-from kengine.errors import InfraError, PluginLoadError, WorkerLost
+from kengine.engine import standing
+from kengine.errors import InfraError, KengineError, PluginLoadError, TargetUnavailable, WorkerLost
 
 _START_S = 180.0
 _ANSWER_S = 30.0
@@ -27,7 +28,7 @@ _KEPT_ENVIRONMENT = (
     "PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
     "ROCR_VISIBLE_DEVICES", "NEURON_RT_VISIBLE_CORES", "CUDA_HOME", "CUDA_PATH", "ROCM_PATH", "ROCM_HOME", "CC", "CXX",
     "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES", "KENGINE_TRACE",
-    "KENGINE_EXTENSION_HEADERS", "KENGINE_SIMT_CXX",
+    "KENGINE_EXTENSION_HEADERS", "KENGINE_SIMT_CXX", "KENGINE_CACHE_VERSIONS",
 )  # fmt: skip
 _OWN_ENVIRONMENT = {
     "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1",
@@ -43,6 +44,8 @@ sys.path[:] = json.loads(sys.argv[1])
 from kengine.runner.zygote import main
 main(int(sys.argv[2]))
 """
+_TELLING = f"import faulthandler; faulthandler.register({int(standing.SIGNAL)}, all_threads=False, chain=True)\n"
+"""What judges have beforehand: a signal has them write where they stand, to be told of a task that does not end."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,7 @@ class Zygote:
         self._log: Any = None
         self._starting = False
         self._closed = False
+        self._families: set[int] = set()
 
     def start(self) -> None:
         """Start the process if it does not run. Raises InfraError or PluginLoadError with what it printed."""
@@ -96,6 +100,13 @@ class Zygote:
             if self._sock is None or self.generation != generation or self._dead():
                 raise WorkerLost(f"the zygote of {self._name} is gone, and all its children with it")
             return self._ask(message, (), _ANSWER_S)
+
+    def end_family(self, generation: int, pid: int) -> None:
+        """Kill a child without a sandbox and all that it has started, wherever that has gone."""
+        with self._lock:
+            self._families.discard(pid)
+            if self._process is not None and self.generation == generation and not self._dead():
+                standing.end_family(pid, self._process.pid, self._families)
 
     def close(self) -> None:
         """End the process and all its children; one that is still starting has none, and is not waited for."""
@@ -132,12 +143,14 @@ class Zygote:
 
     def _launch(self) -> None:
         self.generation += 1
+        self._families.clear()
         ours, theirs = socket.socketpair()
         path = search_path(("kengine", self.recipe.module.partition(".")[0], *self.recipe.packages))
+        boot = (_TELLING if self.recipe.role == "judge" else "") + _BOOT
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-c", _BOOT, json.dumps(path), str(theirs.fileno())],
+                [sys.executable, "-I", "-c", boot, json.dumps(path), str(theirs.fileno())],
                 pass_fds=(theirs.fileno(),),
                 env=environment(self.recipe.environ),
                 stdin=subprocess.DEVNULL,
@@ -169,7 +182,9 @@ class Zygote:
         if not answer.get("ok"):
             printed = self._printed()
             self._stop()
-            raise PluginLoadError(f"{self._name} could not be warmed up: {answer.get('message')}\n{printed}".rstrip())
+            message = str(answer.get("message")).removeprefix("start: ")
+            known = read_raised(self._name, message)
+            raise known or PluginLoadError(f"{self._name} could not be warmed up: {message}\n{printed}".rstrip())
 
     def _ask(self, message: dict[str, Any], fds: tuple[int, ...], timeout_s: float) -> dict[str, Any]:
         assert self._sock is not None
@@ -182,6 +197,8 @@ class Zygote:
             self._stop()
             raise WorkerLost(f"the zygote of {self._name} was lost: {error}\n{printed}".rstrip()) from error
         wire.close_all(extra)
+        if message.get("op") == "fork" and answer.get("ok"):
+            self._families.add(int(answer["pid"]))
         return answer
 
     def _printed(self) -> str:
@@ -204,6 +221,16 @@ class Zygote:
         if self._log is not None:
             self._log.close()
             self._log = None
+
+
+def read_raised(target: str, message: str) -> KengineError | None:
+    """What a backend has raised on purpose in another process, from the name of its class and its text; None for
+    anything else. What is missing for a target is no fault of the plugin's, nor is a machine that fails."""
+    kind, _, text = message.partition(": ")
+    raised = {"TargetUnavailable": TargetUnavailable, "InfraError": InfraError}.get(kind)
+    if raised is None:
+        return None
+    return raised(text if target in text else f"{target}: {text}")
 
 
 def environment(extra: Mapping[str, str]) -> dict[str, str]:

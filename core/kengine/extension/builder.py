@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kengine.errors import CandidateFault, InfraError
-from kengine.extension import failure, light
+from kengine.extension import failure, light, toolkit
 from kengine.extension.module import Extension, load_light
 from kengine.extension.settings import Settings
 from kengine.extension.sources import SourceSet, from_files, from_inline
@@ -113,7 +113,13 @@ def load(
 
 def build(sources: SourceSet, settings: Settings) -> Extension:
     """Build and load; first with the light headers, then, where only those are at fault, with torch's own."""
-    made = _build(sources, settings)
+    try:
+        made = _build(sources, settings)
+    except OSError as error:
+        full_disk = failure.find_full_disk(error.strerror or "", settings.cache)
+        if full_disk is None:
+            raise
+        raise full_disk from None
     made.sources = sources
     return made
 
@@ -130,6 +136,9 @@ def _build(sources: SourceSet, settings: Settings) -> Extension:
     try:
         library = light.build(sources, settings)
     except CompileError as error:
+        full_disk = failure.find_full_disk(error.log, settings.cache)
+        if full_disk is not None:
+            raise full_disk from None
         diagnosis = failure.diagnose(error.log or error.message, sources)
         if not (diagnosis.may_fit and headers == "auto"):
             raise diagnosis.fault("" if headers == "auto" else "the former are not used here") from None
@@ -153,7 +162,7 @@ def _build_full(sources: SourceSet, settings: Settings, why: failure.Diagnosis |
         where = f"{why.unit}:{why.line}: " if why.line else ""
         reason = f"the light headers do not fit: {where}{why.text}"
     try:
-        full.torch_include()
+        toolkit.torch_include()
     except CandidateFault as missing:
         raise (why.fault(missing.message) if why is not None else missing) from None
     try:
@@ -164,4 +173,5 @@ def _build_full(sources: SourceSet, settings: Settings, why: failure.Diagnosis |
     except CompileError as error:
         if not error.log:  # the compiler was stopped: nothing is wrong with the candidate
             raise CandidateFault("unsupported", f"{reason}, and with torch's own {error.message}") from None
-        raise failure.diagnose(error.log, sources).fault() from None
+        full_disk = failure.find_full_disk(error.log, settings.cache)
+        raise (full_disk or failure.diagnose(error.log, sources).fault()) from None

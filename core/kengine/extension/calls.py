@@ -60,6 +60,6 @@ def _names() -> frozenset[str]:
     found = set(re.findall(r"\bX\((\w+)\)", (folder / "names.h").read_text()))
     for name in ("functions.h", "tensor.h"):
         text = (folder / name).read_text()
-        found |= set(re.findall(r'\b(?:apply|many|two|in_place)\("(\w+)"', text))
+        found |= set(re.findall(r'\b(?:apply|many|two|three|in_place)\("(\w+)"', text))
         found |= set(re.findall(r"\bLIGHT_X\((\w+)\)(?=[ \n])", text))
     return frozenset(found) - {"X", "name"}

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import re
+import shutil
 from dataclasses import dataclass
+from pathlib import Path
 
 from kengine.errors import CandidateFault
 from kengine.extension.sources import BINDINGS, SourceSet
-from kengine.extension.toolkit import is_declared
+from kengine.extension.toolkit import is_declared, is_macro, torch_folder
 from kengine.simt.lexer import blank, line_of
 
 _SPACE = r"(?:at|c10|torch|caffe2|pybind11|py|light)"
@@ -30,6 +32,11 @@ _BARE = (
     r"identifier \"(?P<c>\w+)\" is undefined",
     r"name followed by \"::\" must be a class or namespace name",
 )
+# A header that is not there.
+_HEADER = re.compile(
+    r"[‘'\"](?P<a>[\w./+-]+)[’'\"] file not found|(?P<b>[\w./+-]+): No such file|"
+    r"cannot open source file \"(?P<c>[^\"]+)\""
+)
 # Other errors that say that the light headers do not fit.
 _OURS = (
     rf"(?:class|struct) [‘'](?:const )?{_SPACE}::",
@@ -46,6 +53,11 @@ ERROR = re.compile(
     r"^(?P<file>[^\s:(][^:(\n]*)(?::(?P<line>\d+)(?::\d+)?|\((?P<paren>\d+)\)): "
     r"(?:fatal |catastrophic )?error:? (?P<text>.*)$",
     re.M,
+)
+
+# What a compiler, assembler or linker says of itself; the candidate's own words come with a line of its source.
+_FULL = re.compile(
+    r"^(?!\s*\d*\s*\|)(?![^\n]*:\d+(?::\d+)?: )[^\n]*(?P<said>No space left on device|Disk quota exceeded)", re.M
 )
 
 
@@ -105,6 +117,9 @@ def diagnose(log: str, sources: SourceSet) -> Diagnosis:
 def _find_lacking(errors: list[re.Match[str]], sources: SourceSet) -> str:
     """The first name that an error misses and torch's own headers have."""
     for error in errors:
+        header = _missing_header(error.group(0))
+        if header:
+            return header
         named = _first(_LACKING, error.group(0))
         if named and is_declared(named):
             return named
@@ -112,6 +127,14 @@ def _find_lacking(errors: list[re.Match[str]], sources: SourceSet) -> str:
         if bare and _may_be_torchs(bare, sources) and is_declared(bare):
             return bare
     return ""
+
+
+def _missing_header(text: str) -> str:
+    """The header that an error misses, where torch has it."""
+    found = _HEADER.search(text)
+    name = next((value for value in found.groupdict().values() if value), "") if found else ""
+    folder = torch_folder() / "include"
+    return name if name and ((folder / name).is_file() or (folder / "torch/csrc/api/include" / name).is_file()) else ""
 
 
 def lacking(text: str) -> str:
@@ -126,7 +149,7 @@ def _first(patterns: tuple[str, ...], text: str) -> str:
 
 def _may_be_torchs(name: str, sources: SourceSet) -> bool:
     text = blank(sources.text)
-    if _DIRECTIVE.search(text):
+    if _DIRECTIVE.search(text) or is_macro(name):
         return True
     import torch
 
@@ -138,6 +161,17 @@ def _may_fit(errors: list[re.Match[str]]) -> bool:
         return True
     # An error in one of our headers is one that torch's may not have.
     return any("/extension/light/" in m["file"] or "/extension/include/" in m["file"] for m in errors)
+
+
+def find_full_disk(log: str, folder: Path) -> CandidateFault | None:
+    """What to raise where a tool has found no room for what it writes: nothing is wrong with the candidate's text."""
+    found = _FULL.search(log)
+    if found is None:
+        return None
+    place = next((p for p in (folder, *folder.parents) if p.exists()), Path("/"))
+    disk = shutil.disk_usage(place)
+    text = f"{found['said']}: the compiler could not write to {folder}, a disk of {disk.total >> 20} MB"
+    return CandidateFault("unsupported", f"{text}; make room there, or raise the limit disk_bytes", log)
 
 
 def diagnose_symbol(message: str, sources: SourceSet) -> Diagnosis | None:

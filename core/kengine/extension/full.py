@@ -9,63 +9,24 @@ from __future__ import annotations
 import contextlib
 import ctypes as c
 import functools
-import hashlib
 import importlib.machinery
 import importlib.util
 import os
 import re
-import sysconfig
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from kengine.errors import CandidateFault
-from kengine.extension import failure, light, nvcc, toolkit
+from kengine.extension import failure, light, nvcc, precompiled, toolkit
 from kengine.extension.module import Extension, emulate, open_program
 from kengine.extension.settings import Settings
 from kengine.extension.sources import SourceSet, Unit, language_flags, parameter_names
 from kengine.simt import toolchain
 from kengine.simt.lexer import blank
 from kengine.simt.rewrite import has_return_in_macro, has_volatile_code, rewrite
-from kengine.simt.toolchain import Mode, find_compiler, locked, run, run_own
-
-# What names both kinds of device comes before the bridge, which makes them one; device/ATen/AccumulateType.h steps out.
-_EMULATED = """#include <torch/extension.h>
-#define LIGHT_FULL_HEADERS 1
-#include "@SIMT@/simt.h"
-#include "kengine_full.h"
-"""
-# Conversions between torch's narrow types and the device's, and the device's names for the CPU.
-_BRIDGE = """#pragma once
-namespace at {
-struct EmulatedContext : Context {
-  static bool hasCUDA() { return true; }
-  void lazyInitCUDA() {}
-};
-inline EmulatedContext& emulatedContext() { return static_cast<EmulatedContext&>(globalContext()); }
-// Torch defines it for the compilers of device code only.
-template <typename T>
-struct RestrictPtrTraits {
-  using PtrType = T* __restrict__;
-};
-}  // namespace at
-#define globalContext() emulatedContext()
-// Which torch, too, defines for those compilers only.
-#undef C10_LAUNCH_BOUNDS_0
-#undef C10_LAUNCH_BOUNDS_1
-#undef C10_LAUNCH_BOUNDS_2
-#define C10_LAUNCH_BOUNDS_0
-#define C10_LAUNCH_BOUNDS_1(...)
-#define C10_LAUNCH_BOUNDS_2(...)
-#define is_cuda() is_cpu()
-#define kCUDA kCPU
-#define CUDA CPU
-#define cuda(...) clone()
-#define cpu() clone()
-"""
-
+from kengine.simt.toolchain import Mode, find_compiler, run
 
 _OLD_TYPE = re.compile(r"\.[ \t]*type[ \t]*\([ \t]*\)[ \t]*(?=\.[ \t]*is_cuda\b)")
 
@@ -191,15 +152,6 @@ def _import(name: str, library: Path) -> ModuleType:
     return module
 
 
-def torch_include() -> list[str]:
-    """Options for torch's and Python's headers. CandidateFault (unsupported) when Python's are not installed."""
-    folder = toolkit.torch_folder() / "include"
-    python = Path(sysconfig.get_paths()["include"])
-    if not (python / "Python.h").exists():
-        raise CandidateFault("unsupported", f"torch's own headers need Python's, and {python} has no Python.h")
-    return ["-isystem", str(folder), "-isystem", str(folder / "torch/csrc/api/include"), "-isystem", str(python)]
-
-
 def compile_only(sources: SourceSet, settings: Settings) -> Path:
     """Compile and link into the cache, without loading. Raises CompileError."""
     library = settings.cache / f"extension-{light.key_of(sources, settings, 'full')}.so"
@@ -240,62 +192,6 @@ def compile_only(sources: SourceSet, settings: Settings) -> Path:
     return library
 
 
-def _flags(settings: Settings, unit: Unit) -> list[str]:
-    mode = Mode(
-        settings.lanes,
-        settings.dialect == "hip",
-        settings.check and unit.is_device,
-        unit.is_device and has_volatile_code(unit.text),
-    )
-    own = [f for f in mode.flags() if f != "-fvisibility=hidden"]
-    if not unit.is_device:
-        own = ["-O1" if f == "-O3" else f for f in own]
-    if not find_compiler().is_clang:
-        own.append("-fno-gnu-unique")  # shared variables of templates would be one for all extensions of the process
-    return [
-        *own,
-        f"-std={toolkit.language()}",
-        f"-I{toolkit.ROOT / 'device'}",
-        f"-I{toolkit.ROOT}",
-        f"-I{toolchain.SOURCES / 'include'}",
-        *torch_include(),
-    ]
-
-
-def _precompiled(settings: Settings, flags: list[str]) -> Path:
-    key = hashlib.sha256(repr((toolkit.identity(), flags, _EMULATED, _BRIDGE)).encode()).hexdigest()[:16]
-    return settings.shared / f"full-{key}"
-
-
-def _headers(folder: Path) -> None:
-    # By its path: the emulator has a math.h, which must not stand in for the system's.
-    text = _EMULATED.replace("@SIMT@", str(toolchain.SOURCES / "simt"))
-    (folder / "full.h").write_text(text, encoding="utf-8")
-    (folder / "kengine_full.h").write_text(_BRIDGE, encoding="utf-8")
-
-
-def precompile(settings: Settings) -> None:
-    """Precompile torch's headers for emulated units, host and device: a minute and some 700 MB for each of the two.
-
-    Each later build with them takes less than half of the time, so it pays from about four such builds.
-    """
-    for unit in (Unit("x.cpp", "", False), Unit("x.cu", "", True)):
-        _precompile(settings, _flags(settings, unit))
-
-
-def _precompile(settings: Settings, flags: list[str]) -> None:
-    folder = _precompiled(settings, flags)
-    folder.mkdir(parents=True, exist_ok=True)
-    compiler = find_compiler()
-    compiled = folder / ("full.h.pch" if compiler.is_clang else "full.h.gch")
-    with locked(folder.with_suffix(".lock")):
-        if not compiled.exists():
-            _headers(folder)
-            part = compiled.with_suffix(".part")
-            run_own([*compiler.command, *flags, "-x", "c++-header", str(folder / "full.h"), "-o", str(part)], folder)
-            os.replace(part, compiled)
-
-
 def _without_old_type(text: str) -> str:
     """The text with `x.is_cuda()` for `x.type().is_cuda()`: what that type is has no name for the CPU."""
     out, at = [], 0
@@ -306,7 +202,8 @@ def _without_old_type(text: str) -> str:
 
 
 def _emulated(unit: Unit, sources: SourceSet, settings: Settings, place: Path) -> list[str]:
-    flags = _flags(settings, unit)
+    volatile = has_volatile_code(unit.text)
+    flags = precompiled.full_flags(settings, unit.is_device, volatile)
     lines = [f"#define TORCH_EXTENSION_NAME {sources.name}"]
     if unit is sources.units[0]:
         strict = 0 if any(has_return_in_macro(u.text) for u in sources.units) else 1
@@ -318,16 +215,13 @@ def _emulated(unit: Unit, sources: SourceSet, settings: Settings, place: Path) -
     text = _without_old_type(unit.text)
     text = (rewrite(text) if unit.is_device else text) + unit.tail + "\n"
     light.write_unit(unit, place, "\n".join([*lines, ""]), text)
-    ready = _precompiled(settings, flags)
-    if not any((ready / name).exists() for name in ("full.h.gch", "full.h.pch")):
-        ready = place
-        _headers(place)
+    header = precompiled.header(settings, unit.is_device, volatile, place)
     own = language_flags(sources.device_flags if unit.is_device else sources.host_flags)
     return [
         *find_compiler().command,
         *flags,
         "-include",
-        str(ready / "full.h"),
+        str(header),
         "-include",
         "prelude.h",
         *light.folders(unit, sources),
@@ -344,7 +238,7 @@ def _emulated(unit: Unit, sources: SourceSet, settings: Settings, place: Path) -
 def _native(unit: Unit, sources: SourceSet, settings: Settings, kit: nvcc.Toolkit, place: Path) -> list[str]:
     lines = [f"#define TORCH_EXTENSION_NAME {sources.name}", *(f"#include <{h}>" for h in unit.headers), ""]
     light.write_unit(unit, place, "\n".join(lines), unit.text + unit.tail + "\n")
-    include = [*torch_include(), f"-I{kit.include}", *light.folders(unit, sources)]
+    include = [*toolkit.torch_include(), f"-I{kit.include}", *light.folders(unit, sources)]
     defines = ["-DTORCH_API_INCLUDE_EXTENSION_H"]
     if unit.is_device:
         command = nvcc.device_command(

@@ -14,6 +14,7 @@ from kengine.errors import CandidateFault
 from kengine.extension import toolkit
 from kengine.extension.settings import Settings
 from kengine.extension.sources import SourceSet, parameter_names
+from kengine.runner import hostmemory
 from kengine.simt import toolchain
 from kengine.simt.fault import Fault, KernelFault
 from kengine.simt.limits import DeviceLimits
@@ -134,7 +135,7 @@ def emulate(function: Callable[..., Any], extension: Extension, settings: Settin
         error: BaseException | None = None
         result = None
         try:
-            with toolkit.guarded():
+            with toolkit.guarded(), hostmemory.inside((args, keywords)):
                 result = function(*args, **keywords)
         except Exception as raised:
             error = raised

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 _OPTIONS = ("dtype", "layout", "device", "pin_memory")
@@ -16,6 +17,19 @@ def find(name: str) -> Any:
         operator = getattr(torch.ops.aten, base)
         return lambda out, *args, **keywords: operator(*args, **keywords, out=out)
     return getattr(torch.ops.aten, name)
+
+
+def is_on_host(tensor: Any) -> bool:
+    """Whether a tensor would be in the host's memory, where a device is pretended; False where none is."""
+    pretence = sys.modules.get("kengine.pretence.tensors")
+    return pretence is not None and bool(pretence.on_host(tensor))
+
+
+def fetched(tensor: Any) -> None:
+    """Note that the host gets the data of a tensor on an emulated device."""
+    from kengine.runner import hostmemory
+
+    hostmemory.fetched(tensor)
 
 
 def retry(name: str, args: tuple[Any, ...], keywords: dict[str, Any], error: Any) -> Any:

@@ -8,12 +8,15 @@ import functools
 import hashlib
 import os
 import re
+import sysconfig
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kengine.errors import CandidateFault
 from kengine.extension.settings import Settings
+from kengine.runner import wishes
 from kengine.simt import toolchain
 from kengine.simt.toolchain import Mode, find_compiler, locked, run_own
 
@@ -34,6 +37,15 @@ def torch_folder() -> Path:
     import torch
 
     return Path(torch.__file__).resolve().parent
+
+
+def torch_include() -> list[str]:
+    """Options for torch's and Python's headers. CandidateFault (unsupported) when Python's are not installed."""
+    folder = torch_folder() / "include"
+    python = Path(sysconfig.get_paths()["include"])
+    if not (python / "Python.h").exists():
+        raise CandidateFault("unsupported", f"torch's own headers need Python's, and {python} has no Python.h")
+    return ["-isystem", str(folder), "-isystem", str(folder / "torch/csrc/api/include"), "-isystem", str(python)]
 
 
 @functools.lru_cache(maxsize=1)
@@ -59,6 +71,17 @@ def is_declared(name: str) -> bool:
         return True
     word = re.compile(rb"\b" + re.escape(name.encode()) + rb"\b")
     return any(word.search(path.read_bytes()) for path in (torch_folder() / "include").rglob("*.h"))
+
+
+@functools.lru_cache(maxsize=256)
+def is_macro(name: str) -> bool:
+    """Whether torch's own headers, those that extensions include, define a macro of this name."""
+    if not re.fullmatch(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+", name):
+        return False
+    definition = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+" + re.escape(name.encode()) + rb"\b", re.M)
+    folder = torch_folder() / "include"
+    kinds = ("c10/**/*.h", "torch/headeronly/**/*.h", "ATen/*.h", "ATen/core/*.h", "ATen/cuda/**/*.h")
+    return any(definition.search(path.read_bytes()) for kind in kinds for path in folder.glob(kind))
 
 
 @functools.lru_cache(maxsize=1)
@@ -205,8 +228,13 @@ def _precompile(flags: Sequence[str], text: str, name: str, tools: Path) -> tupl
 
 
 def emulated_unit(settings: Settings, is_device: bool, volatile: bool) -> Compilation:
-    """How a unit is compiled for the emulator. Host units are not instrumented and hardly optimised."""
+    """How a unit is compiled for the emulator. Host units are not instrumented and hardly optimised.
+
+    What is precompiled for volatile accesses is wished for where it is missing, and built for this one alone.
+    """
     flags, text = _emulation(settings, is_device, volatile)
+    if is_device and volatile and not _place(flags, text, "emulated", settings.shared).exists():
+        wishes.wish(_name(settings))
     return Compilation(tuple(flags), _precompile(flags, text, "emulated", settings.shared))
 
 
@@ -231,6 +259,16 @@ def host_unit(settings: Settings, cuda_include: Path) -> Compilation:
     flags = ["-std=c++17", "-O2", "-fPIC", "-w", "-fvisibility=hidden", "-pipe"]
     flags += [*definitions(), *INCLUDE, f"-I{cuda_include}"]
     return Compilation(tuple(flags), _precompile(flags, '#include "light/everything.h"\n', "host", settings.shared))
+
+
+def _name(settings: Settings) -> str:
+    """What the header for volatile accesses is wished for by."""
+    return f"light-{settings.dialect}-{settings.lanes}-device-volatile{'-check' if settings.check else ''}"
+
+
+def offer(settings: Settings) -> None:
+    """Let runners wish for what `warm` does not build because few need it."""
+    wishes.offer(_name(settings), functools.partial(emulated_unit, settings, True, True))
 
 
 def warm(settings: Settings) -> None:

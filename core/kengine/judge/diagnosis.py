@@ -11,8 +11,8 @@ MAX_PATTERN = 64
 """Longest period, in elements, that is looked for."""
 
 
-def locate(bad: Any) -> str:
-    """Say where the true elements of a host array of bool cluster; "" when there are none.
+def locate(bad: Any, word: str = "wrong") -> str:
+    """Say where the true elements of a host array of bool cluster; "" when there are none. word: what they are.
 
     Names the first wrong row (all dimensions but the last), then the narrowest of: everything, whole rows, one
     column, the tail of every row, the tail of the array, one rectangle, a periodic pattern, no pattern.
@@ -33,7 +33,7 @@ def locate(bad: Any) -> str:
     rows = table.any(axis=1)
     columns = table.any(axis=0)
     first = int(rows.argmax())
-    name = f"first wrong row {_index(first, shape[:-1])}"
+    name = f"first {word} row {_index(first, shape[:-1])}"
     row_count, column_count = int(rows.sum()), int(columns.sum())
     if row_count * width == wrong:
         return f"whole rows: {_span(rows, 'row')}; {name}"

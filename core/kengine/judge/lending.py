@@ -36,12 +36,14 @@ class Place:
 class Holder:
     """One runner's loan: its arena and what the last lend put there.
 
-    timing: of a timing that is interrupted, how it goes on and what is to be drawn before (`kengine.judge.timing`).
+    lent: all that it was ever lent, so that its memory may still hold the answer. timing: of a timing that is
+    interrupted, how it goes on and what is to be drawn before (`kengine.judge.timing`).
     """
 
     arena: Arena | None = None
     device: str = ""
     places: list[Place] = field(default_factory=list)
+    lent: dict[Key, None] = field(default_factory=dict)
     timing: tuple[Any, Any] | None = None
 
     def find(self, key: Key) -> Place | None:
@@ -83,6 +85,7 @@ def lend(
     elif elsewhere and (spare := (holder.arena.nbytes - end) // ALIGN):
         places = _line_up(wanted, ALIGN * (1 + secrets.randbelow(spare)), writes)
     before, holder.places = holder.places, places
+    holder.lent.update((place.key, None) for place in places)
     view = holder.arena.view
     for place in places:
         packed = place.entry.lent

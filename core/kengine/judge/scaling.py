@@ -55,4 +55,5 @@ def _follows(exact: Any, other: Any, scale: float) -> bool:
 
 
 def _host(array: Any) -> Any:
-    return array.detach().cpu().numpy() if hasattr(array, "detach") else np.asarray(array)
+    # A reference may end in a cast to a dtype that numpy has not.
+    return array.detach().cpu().double().numpy() if hasattr(array, "detach") else np.asarray(array, np.float64)

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from kengine import codec, wire
 from kengine.errors import InfraError, KengineError, TargetUnavailable, TaskError, UsageError
-from kengine.judge import arena, compare, comparers, lending, near, profiles, reserve, screening, transforms
+from kengine.judge import arena, compare, comparers, lending, near, profiles, reserve, screening, transforms, withheld
 from kengine.judge.cache import ByteCache
 from kengine.judge.clock import Instruments
 from kengine.judge.lending import Holder, Key
@@ -77,7 +77,8 @@ class Judge:
             return _refusal("infra", "the judge's host has no memory left for this case"), ()
         except Exception as error:
             # A mistake in the judge says nothing about task or candidate: the machine's fault, and told in full.
-            return _refusal("infra", f"the judge failed during {message.get('op')!r}: {_trace(error)}"), ()
+            told = "".join(traceback.format_exception(error))[-4000:]
+            return _refusal("infra", f"the judge failed during {message.get('op')!r}: {told}"), ()
         except BaseException as error:
             # Nothing of the judge's own raises SystemExit or KeyboardInterrupt: the task's code does.
             return _refusal("task", f"the task's code raised {type(error).__name__} during {message.get('op')!r}"), ()
@@ -183,6 +184,7 @@ class Judge:
         """Compare what lies in a holder's sinks; a description that no runner sends adds a `fault`.
 
         `digest` false leaves the digest empty: of a large output on a device it takes longer than everything else.
+        `before` is of a call with launches withheld: in a brief comparison the `parts` that are right then.
         """
         session = self._session(message)
         index = _field(message, "case", int)
@@ -191,7 +193,9 @@ class Judge:
         if message.get("brief"):
             ok = self.passes(session, case, key, holder, message.get("outputs"))
             found = Comparison(case.name, ok, "" if ok else "the answer is wrong")
-            return {"comparison": codec.to_json(found), "digest": ""}, ()
+            before = "" if ok else str(message.get("before", ""))
+            parts = before and withheld.find_parts(session, self.holders[holder], key, message.get("outputs"), before)
+            return {"comparison": codec.to_json(found), "digest": "", "parts": parts}, ()
         wanted = message.get("digest", True) is not False
         comparison, digest, tampered = self.judge_outputs(session, case, key, holder, message.get("outputs"), wanted)
         body: dict[str, Any] = {"comparison": codec.to_json(comparison), "digest": digest}
@@ -333,10 +337,6 @@ class Judge:
         if type(index) is not int or not 0 <= index < len(session.cases):
             raise UsageError(f"no case {index!r}: the task has {len(session.cases)}")
         return session.cases[index]
-
-
-def _trace(error: BaseException) -> str:
-    return "".join(traceback.format_exception(type(error), error, error.__traceback__))[-4000:]
 
 
 def _field(message: dict[str, Any], name: str, kind: type[T]) -> T:

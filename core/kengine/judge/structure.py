@@ -164,12 +164,16 @@ def _integers(value: Any, name: str, low: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Form:
-    """What one expected array looks like: spec as the reference returned it, framework, kind of device."""
+    """What one expected array looks like: spec as the reference returned it, framework, kind of device.
+
+    anywhere: where a device is only pretended, it may as well be in the host's memory.
+    """
 
     spec: TensorSpec
     torch: bool
     device: str
     any_type: bool = False
+    anywhere: bool = False
 
 
 def mismatch(expected: Sequence[Any], actual: Sequence[Any]) -> str:
@@ -231,7 +235,10 @@ def _array_differs(want: Form, have: Any, where: str) -> str:
         return f"{where} has shape {list(have.spec.shape)}, expected {list(want.spec.shape)}"
     if have.spec.dtype != want.spec.dtype:
         return f"{where} has dtype {have.spec.dtype}, expected {want.spec.dtype}"
-    if have.device and have.device.partition(":")[0] != want.device:
+    if have.device == "host":
+        if not want.anywhere:
+            return f"{where} is in the host's memory (a CPU tensor), expected on the device where the inputs are"
+    elif have.device and have.device.partition(":")[0] != want.device:
         return f"{where} lives on {have.device}, expected {want.device}"
     return _strides_differ(want.spec, have.spec, where)
 

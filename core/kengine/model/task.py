@@ -10,6 +10,12 @@ from typing import Literal
 from kengine.model.status import JsonValue
 
 
+def _bytes(text: str) -> bytes:
+    """Text for a digest: records made by hand or from broken JSON may hold half a surrogate pair, and are still told
+    apart. Whether such a text can be judged is said where it is judged."""
+    return text.encode(errors="surrogatepass")
+
+
 @dataclass(frozen=True)
 class SourceFile:
     """One text file; `path` is relative and for people, never opened."""
@@ -39,9 +45,9 @@ class Candidate:
     @property
     def digest(self) -> str:
         """SHA-256 over names, texts and entry, hexadecimal."""
-        h = hashlib.sha256(self.entry.encode())
+        h = hashlib.sha256(_bytes(self.entry))
         for f in self.files:
-            h.update(b"\0" + f.path.encode() + b"\0" + f.text.encode(errors="surrogatepass"))
+            h.update(b"\0" + _bytes(f.path) + b"\0" + _bytes(f.text))
         return h.hexdigest()
 
 
@@ -115,7 +121,7 @@ class Task:
     @property
     def digest(self) -> str:
         """SHA-256 over form, source and spec, hexadecimal."""
-        return hashlib.sha256(f"{self.form}\0{self.source}\0{self.spec!r}".encode(errors="surrogatepass")).hexdigest()
+        return hashlib.sha256(_bytes(f"{self.form}\0{self.source}\0{self.spec!r}")).hexdigest()
 
 
 @dataclass(frozen=True)

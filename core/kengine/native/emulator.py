@@ -18,7 +18,7 @@ from kengine.native.driver import Configuration, Dialect, Unit
 from kengine.native.memory import Exposed, Staging, find_arguments, read_table
 from kengine.native.options import host_options
 from kengine.pretence import Figures
-from kengine.runner import watch
+from kengine.runner import hostmemory, watch
 
 if TYPE_CHECKING:
     from kengine.extension import Extension
@@ -81,7 +81,7 @@ class Emulator:
         programs = [extension.program for extension in self.extensions if extension.program]
         if watch.active() and programs:
             runtime = programs[0].runtime
-            self._following.enter_context(runtime.observed(partial(_launch, runtime)))
+            self._following.enter_context(_told(runtime))
 
     def _end(self) -> None:
         """A call has ended, well or not: launches that extensions made themselves are counted."""
@@ -186,7 +186,7 @@ def _followed(program: Program, staging: Staging) -> Iterator[None]:
     copies = staging.copies()
     for made, base, size in copies:
         watch.operation("copy", [(base, size)], [(made, size)])
-    with program.runtime.observed(partial(_launch, program.runtime)):
+    with _told(program.runtime):
         yield
     for made, base, size in copies:
         if ctypes.string_at(made, size) != ctypes.string_at(base, size):
@@ -213,7 +213,27 @@ def _launch(runtime: Runtime, kernel: str, words: tuple[int, ...]) -> Iterator[N
     buffers += [buffer for buffer in _pointed_at(tables, known) if buffer not in buffers]
     # What is allocated in C++ is filled with 0xff: as long as it is, nobody has written to it.
     watch.allocated([b for b in buffers if ctypes.string_at(*b).count(b"\xff") == b[1]])
-    with observe.kernel(kernel, buffers):
+    with observe.kernel(kernel, buffers, _pinned(known)):
+        yield
+
+
+_PINNED = ("cudaMallocManaged", "cudaMallocHost", "cudaHostAlloc")
+
+
+def _pinned(known: Sequence[MemoryRecord]) -> list[tuple[int, int]]:
+    """Start and size of what host code may use by its address."""
+    return [(memory.base, memory.size) for memory in known if memory.name in _PINNED]
+
+
+@contextmanager
+def _told(runtime: Runtime) -> Iterator[None]:
+    """Follow launches and copies that host code in C++ makes."""
+
+    def copy(to: int, source: int, size: int, kind: int) -> None:
+        known = runtime.memory()
+        hostmemory.copy(to, source, size, kind, [(m.base, m.size) for m in known], _pinned(known))
+
+    with runtime.observed(partial(_launch, runtime)), runtime.moving(copy, hostmemory.fill):
         yield
 
 

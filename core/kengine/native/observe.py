@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 
 from kengine.errors import CandidateFault
 from kengine.model import Launch, Mode
-from kengine.runner import watch
+from kengine.runner import hostmemory, watch
 
 
 class LaunchRefused(RuntimeError):
@@ -79,17 +79,24 @@ def observing(mode: Mode | Observation) -> Iterator[Observation]:
         _current = before
 
 
-def kernel(name: str, arguments: Iterable[object]) -> AbstractContextManager[None]:
-    """Around a launch that happens: followed where the call is, once where one launch is made by way of another."""
-    return _follow(name, arguments) if watch.active() and not _inside else nullcontext()
+def kernel(
+    name: str, arguments: Iterable[object], pinned: Sequence[tuple[int, int]] = ()
+) -> AbstractContextManager[None]:
+    """Around a launch that happens: followed where the call is, once where one launch is made by way of another.
+
+    pinned: memory that is the host's as well as the kernel's.
+    """
+    return _follow(name, arguments, pinned) if watch.active() and not _inside else nullcontext()
 
 
 @contextmanager
-def _follow(name: str, arguments: Iterable[object]) -> Iterator[None]:
+def _follow(name: str, arguments: Iterable[object], pinned: Sequence[tuple[int, int]]) -> Iterator[None]:
     global _inside
     _inside = True
     try:
-        with watch.kernel(name, arguments):
+        variables = hostmemory.before_launch(pinned)
+        with watch.kernel(name, [*arguments, *variables]):
             yield
+        hostmemory.after_launch(pinned)
     finally:
         _inside = False

@@ -297,7 +297,11 @@ class Backend:
             raise self._breach(hook, _raised(error), title) from error
 
     def _flag(self, hook: str, target: Target) -> bool:
-        result = self._first(hook, target=target)
+        try:
+            result = self._first(hook, target=target)
+        except (TargetUnavailable, InfraError) as error:
+            # A class of the plugin's own means nothing in the engine's process, to which only name and text go.
+            raise (TargetUnavailable if isinstance(error, TargetUnavailable) else InfraError)(str(error)) from error
         if result is not None and result is not True:
             raise self._breach(hook, f"returned {_describe(result)}, want True or None")
         return result is True

@@ -103,6 +103,8 @@ class Pretence(TorchFunctionMode):  # type: ignore[misc]
         if not isinstance(source, torch.Tensor):
             return func(*args, **kwargs)
         target, rest, named = _destination(name, args, kwargs)
+        if target == "meta":
+            return func(*args, **kwargs)
         result = source.to(*rest, **named) if rest or named else source
         if not isinstance(result, torch.Tensor) or result.is_meta or result.layout != torch.strided:
             return result
@@ -119,9 +121,10 @@ class Pretence(TorchFunctionMode):  # type: ignore[misc]
 
 
 def _destination(name: str, args: Any, kwargs: Any) -> tuple[str | None, list[Any], dict[str, Any]]:
-    """Where a `.to`, `.cuda` or `.cpu` goes ("cpu", "cuda", None: stays), and its arguments without the device."""
+    """Where a `.to`, `.cuda` or `.cpu` goes ("cpu", "cuda", "meta", None: stays), and its arguments without it."""
     if name == "cuda":
-        return "cuda", [], {}
+        place = args[1] if len(args) > 1 else kwargs.get("device")
+        return ("cuda" if place is None else _kind(place)), [], {}
     if name == "cpu":
         return "cpu", [], {}
     named = dict(kwargs)
@@ -143,10 +146,13 @@ def _destination(name: str, args: Any, kwargs: Any) -> tuple[str | None, list[An
 
 
 def _kind(device: Any) -> str:
-    if type(device) is int:
-        return "cuda"
-    kind = torch.device(device).type
-    return kind if kind in ("cpu", "meta") else "cuda"
+    """"cpu", "cuda" or "meta". Raises RuntimeError, as PyTorch does, for a second device."""
+    place = torch.device("cuda", device) if type(device) is int else torch.device(device)
+    if place.type in ("cpu", "meta"):
+        return str(place.type)
+    if place.index:
+        raise RuntimeError(f"CUDA error: invalid device ordinal ({place}: there is one device, {DEVICE})")
+    return "cuda"
 
 
 def _is_host(tensor: Any) -> bool:

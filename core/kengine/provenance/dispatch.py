@@ -13,7 +13,7 @@ from torch.utils.flop_counter import flop_registry
 from kengine.provenance import contents
 from kengine.provenance.ledger import INPUT, Ledger, Piece, allocates
 from kengine.provenance.modes import DispatchMode
-from kengine.provenance.operators import find_kind
+from kengine.provenance.operators import INDEX, find_kind
 
 _numel, _element_size, _data_ptr = torch.Tensor.numel, torch.Tensor.element_size, torch.Tensor.data_ptr
 _storage = torch.Tensor.untyped_storage
@@ -24,6 +24,7 @@ _python_operators: set[str] = set()
 
 
 _COPIES = frozenset({"aten::clone", "aten::contiguous", "aten::_to_copy"})
+_PLANS = ("sort", "scan")
 _LOOKUPS = frozenset({"aten::gather", "aten::index", "aten::index_select", "aten::take", "aten::embedding"})
 
 
@@ -38,6 +39,12 @@ def _drops(name: str, args: Any, result: Any) -> bool:
     if name != "aten::_to_copy" or not isinstance(result, torch.Tensor) or not isinstance(args[0], torch.Tensor):
         return False
     return bool(args[0].dtype.is_floating_point and not (result.dtype.is_floating_point or result.dtype.is_complex))
+
+
+def _adds(func: Any, args: Any, kwargs: Any) -> bool:
+    """Whether what is put somewhere is added to what is there."""
+    position = next((n for n, a in enumerate(func._schema.arguments) if a.name == "accumulate"), None)
+    return position is not None and bool(args[position] if position < len(args) else kwargs.get("accumulate"))
 
 
 @functools.cache
@@ -76,14 +83,14 @@ class Follower(DispatchMode):
         name = str(func._schema.name)
         if self.around is None or name.partition("::")[0] not in _own_spaces() or find_kind(name) == "movement":
             return _nothing
-        read = [p for t in tensors((args, kwargs)) if (p := piece(t)) is not None]
+        read = _pieces((args, kwargs))
         return self.around() if read and self.ledger.is_settled(read) else _nothing
 
     def _note(self, func: Any, args: Any, kwargs: Any, result: Any, launched: bool) -> None:
         name = str(func._schema.name)
-        read = [p for t in tensors((args, kwargs)) if (p := piece(t)) is not None]
-        written = [p for t in tensors(result) if (p := piece(t)) is not None]
-        written += [p for t in _written(func._schema, args, kwargs) if (p := piece(t)) is not None]
+        read = _pieces((args, kwargs))
+        given = _pieces(list(_written(func._schema, args, kwargs)))
+        written = _pieces(result) + given
         space = name.partition("::")[0]
         if space not in _own_spaces():
             if name not in _python_operators:
@@ -107,9 +114,17 @@ class Follower(DispatchMode):
             name += "(whole)"
         elif name in _LOOKUPS and self._is_computed(args):
             name += "(computed)"
+        elif _adds(func, args, kwargs):
+            name += "(accumulate)"
+        elif find_kind(name) == "elementwise" and any(t.is_complex() for t in tensors(args)):
+            name += "(complex)"
+        elif any(t.layout != torch.strided for t in tensors(args)):
+            name += "(sparse)"
+        elif find_kind(name) in _PLANS and not any(t.is_floating_point() for t in tensors((args, kwargs, result))):
+            name += INDEX
         counts = name not in _COPIES or form_of(args[0]) not in self.ledger.given
         inputs = _inputs_only(func, read, args, kwargs)
-        self.ledger.operation(name, inputs, written, _flops(func, args, kwargs, result), counts)
+        self.ledger.operation(name, inputs, written, _flops(func, args, kwargs, result), counts, given)
 
     def _is_computed(self, args: Any) -> bool:
         """Whether the places of a lookup were computed of inputs: it is then a function of them, by a table."""
@@ -153,9 +168,9 @@ class Listener(DispatchMode):
 def _inputs_only(func: Any, read: list[Piece], args: Any, kwargs: Any) -> list[Piece]:
     """What is read: an `out=` argument, and the target of a fill or copy, is only written."""
     if func._schema.name in ("aten::copy_", "aten::fill_", "aten::zero_", "aten::normal_", "aten::uniform_"):
-        return [p for t in tensors((args[1:], kwargs)) if (p := piece(t)) is not None]
+        return _pieces((args[1:], kwargs))
     outs = {id(t) for t in tensors([kwargs.get(a.name) for a in func._schema.arguments if a.is_out])}
-    return [p for t in tensors((args, kwargs)) if id(t) not in outs and (p := piece(t)) is not None] if outs else read
+    return _pieces([t for t in tensors((args, kwargs)) if id(t) not in outs]) if outs else read
 
 
 def _writes(schema: Any) -> bool:
@@ -177,6 +192,27 @@ def _flops(func: Any, args: Any, kwargs: Any, result: Any) -> int:
         return int(count(*args, **kwargs, out_val=result))
     except Exception:  # a formula that does not know this call: its bytes count
         return 0
+
+
+def _pieces(value: Any) -> list[Piece]:
+    """Where all tensors of a nested value lie, sparse ones by their indices and values."""
+    found = []
+    for tensor in tensors(value):
+        for part in _parts(tensor) if tensor.layout != torch.strided else (tensor,):
+            where = piece(part)
+            if where is not None:
+                found.append(where)
+    return found
+
+
+def _parts(tensor: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    if tensor.layout is torch.sparse_coo:
+        return torch.Tensor._indices(tensor), torch.Tensor._values(tensor)
+    if tensor.layout in (torch.sparse_csr, torch.sparse_bsr):
+        return tensor.crow_indices(), tensor.col_indices(), tensor.values()
+    if tensor.layout in (torch.sparse_csc, torch.sparse_bsc):
+        return tensor.ccol_indices(), tensor.row_indices(), tensor.values()
+    return ()
 
 
 def piece(tensor: torch.Tensor) -> Piece | None:

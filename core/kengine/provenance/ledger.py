@@ -26,7 +26,7 @@ INPUT, PARAMETER, KERNEL, FOREIGN = 1, 2, 4, 8
 class Block:
     """Memory [start, end) and what is in it. `owner` keeps it from being given to somebody else meanwhile.
 
-    older: it was first met as a kernel's argument, so that it was there before the call.
+    older: it was first met as what a kernel was given or an operator wrote into: it was there before the call.
     """
 
     start: int
@@ -120,13 +120,26 @@ class Ledger:
         return all(b is not None and not b.flags & ~PARAMETER and b.start not in self.pointed for b in blocks)
 
     def operation(
-        self, name: str, read: list[Piece], written: list[Piece], flops: int = 0, counts: bool = True
+        self,
+        name: str,
+        read: list[Piece],
+        written: list[Piece],
+        flops: int = 0,
+        counts: bool = True,
+        given: Iterable[Piece] = (),
     ) -> None:
-        """Count one call of an operator (if it counts), and let what it wrote depend on what it read."""
+        """Count one call of an operator (if it counts), and let what it wrote depend on what it read.
+
+        given: what it wrote into, of all that it wrote; memory that was not known was there before the call.
+        """
         with self.lock:
             flags = 0 if _MAKES.search(name) else self.flags(read)
+            older = [p.start for p in given if p.end > p.start and self.find(p.start) is None]
             for piece in written:
                 self.enter(piece, flags, name)
+            for start in older:
+                if start in self.blocks:
+                    self.blocks[start].older = True
             if not flags & INPUT or not counts:
                 return
             nbytes = sum(p.nbytes for p in read) + sum(p.nbytes for p in written)
@@ -186,6 +199,10 @@ class Ledger:
             if block is not None and not block.flags:
                 block.flags = FOREIGN
 
+    def _is_written(self, piece: Piece) -> bool:
+        block = self.find(piece.start)
+        return block is not None and any(block.writer in names for names in (self.uses, self.moved, self.kernels))
+
     def _note_foreign(self, pieces: Iterable[Piece]) -> None:
         for piece in pieces:
             block = self.find(piece.start)
@@ -194,11 +211,11 @@ class Ledger:
                 self.foreign.add(piece.start)
                 self.foreign_bytes += piece.nbytes
 
-    def facts(self, returned: list[Piece], followed: bool = True) -> Facts:
-        """Everything seen, and the origin of what was returned."""
+    def facts(self, returned: list[Piece], followed: bool = True, written: Iterable[Piece] = ()) -> Facts:
+        """Everything seen, and the origin of what was returned and of those inputs to be `written` that were."""
         with self.lock:
             origins = []
-            for piece in returned:
+            for piece in [*returned, *(p for p in written if self._is_written(p))]:
                 block = self.find(piece.start)
                 flags = FOREIGN if block is None else block.flags
                 writer = "" if block is None else block.writer

@@ -193,7 +193,12 @@ def note(name: str, read: Any, result: Any, contracts: bool = False) -> None:
         known = [_ledger.find(p.start) for p in after]
         if name not in ("copyto", "sort") and all(k is not None for k in known) and not _wrote(name):
             return  # a view
-    _ledger.operation(f"numpy::{name}", before, after, _flops(read, result) if contracts else 0)
+    given = after if name in _INTO else ()
+    _ledger.operation(f"numpy::{name}", before, after, _flops(read, result) if contracts else 0, given=given)
+
+
+_INTO = ("copyto", "put", "place", "putmask", "sort")
+"""Functions that write into an array which they are given."""
 
 
 def _wrote(name: str) -> bool:

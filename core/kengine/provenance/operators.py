@@ -63,7 +63,7 @@ _KINDS: tuple[tuple[str, str], ...] = (
     ("transform", r".*fft.*|stft|istft"),
     ("indexed", r"embedding.*|index_(add|copy|fill|put|reduce).*|scatter.*|.*segment_reduce.*|masked_fill|"
      r"masked_scatter|"
-     r"one_hot|add\.at"),
+     r"one_hot|add\.at|.*\(accumulate\)"),
 )  # fmt: skip
 _PATTERNS = [(kind, re.compile(rf"(?:{pattern})\Z")) for kind, pattern in _KINDS]
 
@@ -78,12 +78,16 @@ HEAVY = frozenset(
 )  # fmt: skip
 """Kinds that are a kernel's work wherever they stand; the others also occur in honest preparation."""
 
+INDEX = "(index)"
+"""Ends the name of an operator that sorts or adds up whole numbers alone: where they are no answer they are a plan of
+which element goes where."""
+
 _known: dict[str, str] = {}
 
 
 def plain(name: str) -> str:
     """An operator's own name: `aten::_softmax.out` and `aten.softmax_.default` are both `softmax`."""
-    own = name.rpartition("::")[2]
+    own = name.rpartition("::")[2].removesuffix(INDEX)
     head, _, tail = own.partition(".")
     if tail in ("reduce", "accumulate", "reduceat", "at"):
         return own
@@ -100,6 +104,10 @@ def moves(name: str) -> bool:
 def find_kind(name: str) -> str:
     """Kind of an operator: `movement`, one of the kinds of work, or `elementwise` for everything else."""
     kind = _known.get(name)
+    if kind is None and name.endswith("(sparse)"):
+        # To make a sparse array dense adds up what has one place.
+        kind = find_kind(name.removesuffix("(sparse)"))
+        kind = _known[name] = "indexed" if kind in ("movement", "elementwise") else kind
     if kind is None:
         own = plain(name)
         if own in _MOVEMENT or name.rpartition("::")[2].partition(".")[0] in _MOVEMENT:

@@ -29,6 +29,7 @@ from kengine.runner import (
     environment,
     faults,
     kept,
+    leftovers,
     results,
     source,
     state,
@@ -208,6 +209,7 @@ class Server:
                 kept.forget()
             elapsed = time.perf_counter_ns() - begun
             collected = results.collect(watch.bare(outputs.value), bundle, case)
+            self._leave(outputs.value, mode)
             unjoined = left()
         return {
             "outputs": collected,
@@ -226,6 +228,11 @@ class Server:
     def _on_device(self) -> bool:
         return str(self.limits.get("device", "cpu")) != "cpu"
 
+    def _leave(self, value: Any, mode: Mode) -> None:
+        """Have the memory that the next call is given hold this call's answer; a host's allocator writes into it."""
+        if self._on_device and mode not in _WITHHELD:
+            leftovers.leave(value)
+
     def _call(self, case: CaseView, bundle: arena.Bundle, mode: Mode) -> Outputs:
         with self._generators_apart():
             return self.backend.launch(self._compiled(), case, bundle.inputs, mode)
@@ -233,7 +240,8 @@ class Server:
     def _follow(self, case: CaseView, bundle: arena.Bundle) -> tuple[Outputs, dict[str, Any]]:
         with self._generators_apart(), watch.watching(bundle, self._on_device) as facts:
             outputs = self.backend.launch(self._compiled(), case, bundle.inputs, Mode.traced)
-        seen: dict[str, Any] = codec.to_json(facts(outputs.value))
+            written = [results.written(bundle.inputs, index) for index in case.writes]
+        seen: dict[str, Any] = codec.to_json(facts(outputs.value, written))
         return outputs, seen
 
     @contextlib.contextmanager
@@ -260,6 +268,7 @@ class Server:
                 elapsed += time.perf_counter_ns() - begun
                 value = watch.bare(made.value)
                 outputs.append(results.collect(value, bundle, case))
+                self._leave(value, Mode.normal)
                 unjoined.update(left())
             launches.append([codec.to_json(launch) for launch in merge(made.launches)])
             facts += [seen] if seen is not None else []

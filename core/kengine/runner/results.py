@@ -26,11 +26,11 @@ def collect(value: Any, bundle: Bundle, case: CaseView) -> list[dict[str, Any]]:
     """Describe the returned value and then each written input, and copy all arrays into the bundle's sinks."""
     writer = _Writer(bundle.sinks, bundle.regions)
     trees = [writer.tree(value, 0)]
-    trees += [writer.tree(_written(bundle.inputs, index), 0) for index in case.writes]
+    trees += [writer.tree(written(bundle.inputs, index), 0) for index in case.writes]
     return trees
 
 
-def _written(inputs: Inputs, index: int) -> Any:
+def written(inputs: Inputs, index: int) -> Any:
     """A written input as it lies in borrowed memory now, whatever the candidate made of its own argument."""
     for array in arrays(inputs.args[index]):
         return array.as_torch() if "torch" in sys.modules else array.as_numpy()

@@ -12,6 +12,7 @@ from typing import Any
 class Seen:
     """One array of an exact type. strides in elements; address of its first element, 0 when unknown.
 
+    device: kind of PyTorch's device; "host" where a device is pretended and this would not be on it.
     copy: writes its bytes in row-major order over the first `nbytes` of a sink.
     """
 
@@ -83,12 +84,13 @@ def _see_torch(tensor: Any) -> Seen | str:
             m["copy_"](target[:nbytes], flat)
             m["sync"](device, target)
 
+    pretence = sys.modules.get("kengine.pretence.tensors")
     return Seen(
         str(m["dtype"](tensor)).removeprefix("torch."),
         tuple(int(n) for n in m["shape"](tensor)),
         tuple(int(n) for n in m["stride"](tensor)),
         "torch.Tensor",
-        device.type,
+        "host" if pretence is not None and pretence.on_host(tensor) else device.type,
         int(m["data_ptr"](tensor)),
         copy,
     )

@@ -21,7 +21,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from kengine import wire
-from kengine.runner import environment, hugepages, keeper, sandbox
+from kengine.runner import environment, hugepages, keeper, sandbox, wishes
 from kengine.runner.family import Family, fork_sandboxed, fork_trusted
 from kengine.runner.sandbox import rlimits, syscalls
 
@@ -49,6 +49,7 @@ class Zygote:
     waiting: Waiting | None = None
     start: dict[str, Any] = field(default_factory=dict)
     reads: tuple[tuple[str, ...], bool, bool] = ((), True, True)
+    listener: wishes.Listener = field(default_factory=wishes.Listener)
 
     def serve(self) -> None:
         """Answer requests until the socket closes or SIGTERM comes."""
@@ -91,6 +92,7 @@ class Zygote:
             if family.pipe in ready:
                 family.read()
         self._reap()
+        self.listener.build_next()
         if ready.get(self.sock.fileno(), 0) & (select.POLLHUP | select.POLLERR) and self.waiting:
             return False
         try:
@@ -118,6 +120,7 @@ class Zygote:
                 return
             if pid == 0:
                 break
+            self.listener.hear(pid)
             family = self.families.pop(pid, None)
             if family is not None:
                 family.reaped(status)
@@ -135,7 +138,7 @@ class Zygote:
         except OSError:
             return
         for pid in children:
-            if pid not in self.families:
+            if pid not in self.families and pid != self.listener.builder:
                 with suppress(OSError):
                     os.kill(pid, signal.SIGKILL)
 
@@ -203,7 +206,7 @@ class Zygote:
             if settings.device != "cpu" and settings.without & {"private_root", "mount_namespace"}:
                 # CUDA dies where /proc shows other process numbers than its own.
                 settings = replace(settings, without=settings.without | {"pid_namespace"})
-            family = fork_sandboxed(settings, fds[0], fds[1], main)
+            family = self.listener.share(partial(fork_sandboxed, settings, fds[0], fds[1], main))
         self.families[family.pid] = family
         return {"ok": True, "pid": family.pid}
 

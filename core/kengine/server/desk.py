@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Protocol, Union
 
-from kengine.errors import DeadlineExceeded, KengineError, UsageError
+from kengine.errors import DeadlineExceeded, InternalError, KengineError, UsageError
 from kengine.server.protocol import (
     Answer,
     Draining,
@@ -282,6 +282,8 @@ def _read(request: Request) -> Work:
         return request.item()
     except KengineError as error:
         return error
+    except Exception as error:  # a mistake of kengine's over one text must not turn away those that came with it
+        return InternalError.of(error)
 
 
 def _check_same(request: Request, known: Request) -> None:

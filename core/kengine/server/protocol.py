@@ -13,6 +13,7 @@ from kengine.errors import (
     DeadlineExceeded,
     DeviceLost,
     InfraError,
+    InternalError,
     KengineError,
     PluginError,
     TargetUnavailable,
@@ -29,7 +30,8 @@ class Draining(InfraError):
 
 
 _KINDS: tuple[type[KengineError], ...] = (
-    DeadlineExceeded, Draining, DeviceLost, InfraError, TargetUnavailable, TaskError, UsageError, WorkerLost,
+    DeadlineExceeded, Draining, DeviceLost, InfraError, InternalError, TargetUnavailable, TaskError, UsageError,
+    WorkerLost,
 )  # fmt: skip
 _ERRORS: Mapping[str, type[KengineError]] = {kind.__name__: kind for kind in _KINDS}
 
@@ -143,7 +145,7 @@ def failure(id: str, error: BaseException) -> Answer:
     message = str(error) or type(error).__name__
     if isinstance(error, (KengineError, PluginError)):
         return Answer(id, error=type(error).__name__, message=message)
-    return Answer(id, error=InfraError.__name__, message=f"{type(error).__name__}: {message}")
+    return Answer(id, error=InternalError.__name__, message=f"{type(error).__name__}: {message}")
 
 
 def to_exception(answer: Answer) -> KengineError:

@@ -15,6 +15,7 @@ from kengine.simt.limits import DeviceLimits
 
 LaunchMode = Literal["normal", "noop", "raise"]
 Observer = c.CFUNCTYPE(None, c.c_int, c.c_char_p, c.c_void_p, c.c_size_t)
+Mover = c.CFUNCTYPE(None, c.c_void_p, c.c_void_p, c.c_size_t, c.c_int)
 _KINDS = [None, *FaultKind]
 _UNSUPPORTED = 100
 
@@ -93,6 +94,7 @@ class Runtime:
             ("simt_record_address", pointer, [size]),
             ("simt_forget_records", None, []),
             ("simt_observe", None, [pointer]),
+            ("simt_observe_copies", None, [pointer]),
             ("simt_switches", c.c_uint64, []),
             ("simt_output", c.c_char_p, []),
             ("simt_forget_output", None, []),
@@ -142,6 +144,26 @@ class Runtime:
     def forget_launches(self) -> None:
         """Start the record of launches anew."""
         self.lib.simt_forget_records()
+
+    @contextmanager
+    def moving(
+        self, copy: Callable[[int, int, int, int], None], fill: Callable[[int, int, int], None]
+    ) -> Iterator[None]:
+        """Inside the block, have copies that host code of this thread asks for made by `copy(to, from, bytes, kind)`,
+        and what it sets to a value by `fill(to, value, bytes)`. kind: as CUDA numbers them."""
+
+        def made(to: int, source: int | None, size: int, kind: int) -> None:
+            if source is None:
+                fill(to, kind, size)
+            else:
+                copy(to, source, size, kind)
+
+        kept = Mover(made)
+        self.lib.simt_observe_copies(c.cast(kept, c.c_void_p))
+        try:
+            yield
+        finally:
+            self.lib.simt_observe_copies(None)
 
     def take_output(self) -> str:
         """What kernels have printed since the last call."""

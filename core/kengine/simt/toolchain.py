@@ -119,6 +119,10 @@ def _describe(command: tuple[str, ...]) -> Compiler:
 def unusable(error: CompileError) -> CompilerUnusable:
     """What to raise when the machine's compiler has refused code of kengine's own."""
     compiler = find_compiler()
+    full = re.search(r"No space left on device|Disk quota exceeded", error.log)
+    if full:
+        text = f"{full[0]}: {' '.join(compiler.command)} could not write what it built; make room on the disk"
+        return CompilerUnusable(text, error.log)
     said = re.search(r"(?:error|undefined reference|cannot)\b.*", error.log) or re.search(r"\S.*", error.log)
     reason = said[0][:300] if said else error.message
     name = f"{' '.join(compiler.command)} ({compiler.version.partition(chr(10))[0]})"

@@ -63,6 +63,20 @@ _TOKENS: tuple[tuple[str, str], ...] = (
     ("thread-block clusters", r"\bthis_cluster\s*\(|\bcluster_group\b|\b__cluster_dims__\b"),
     ("multi-device groups", r"\bthis_multi_grid\s*\(|\bmulti_grid_group\b"),
     ("CUDA graphs", r"\b(?:cuda|hip)(?:Graph|StreamBeginCapture|StreamEndCapture)\w*"),
+    ("memory pools", r"\b(?:cuda|hip)(?:MemPool\w*|MallocFromPoolAsync|Device[GS]et(?:Default)?MemPool)\b"),
+    (
+        "copies of three dimensions",
+        r"\b(?:cuda|hip)(?:Memcpy3D|Memset3D|Malloc3D)\w*|\bmake_(?:cuda|hip)(?:Extent|PitchedPtr|Pos)\b",
+    ),
+    (
+        "arrays of textures",
+        r"\b(?:cuda|hip)(?:Array_t|MallocArray|FreeArray|Memcpy(?:2D)?(?:To|From)Array\w*|CreateChannelDesc|Mipmapped\w+)\b",
+    ),
+    (
+        "attributes of streams",
+        r"\b(?:cuda|hip)(?:Stream[SG]etAttribute|StreamCopyAttributes|StreamAttr\w+|AccessPolicyWindow|AccessProperty\w+)\b",
+    ),
+    ("memory of another process", r"\b(?:cuda|hip)(?:Ipc[A-Z]\w+|ImportExternal\w+|ExternalMemory\w+)\b"),
     ("driver API", r"\bcu(?:Launch|Module|Ctx|Mem|Device|Stream|Func)[A-Z]\w*\s*\("),
     ("extended launch", r"\b(?:cuda|hip)LaunchKernelEx\w*|\bcudaLaunchConfig_t\b"),
     ("warpgroup instructions", r"\b(?:wgmma|tcgen05)\w*"),

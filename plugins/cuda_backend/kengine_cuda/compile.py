@@ -13,7 +13,7 @@ from kengine.native.session import Session, open_session
 from kengine.native.unrun import NotRun
 from kengine.plugins.hooks import Inputs
 
-from kengine_cuda.chips import EMULATED, find
+from kengine_cuda.chips import EMULATED, Chip, find
 
 CERTAIN = ("compile_failed", "unsupported")
 
@@ -28,21 +28,37 @@ def compile_candidate(
     if target.arch == "cpu":
         return _for_emulator(candidate, view, target, samples, workdir)
     # The emulator, whose runners import this anew for every candidate, needs none of these.
-    from kengine_cuda import resources
+    from kengine_cuda.toolchain.nvrtc import keeping
+    from kengine_cuda.toolchain.places import find_places
 
     chip = find(target.arch)
     if chip is None:
         raise CandidateFault("unsupported", f"kengine knows no chip {target.arch!r}")
-    if _on_device(samples):
-        from kengine_cuda.device import Device
+    with keeping(find_places().nvrtc):  # before the candidate is loaded: what it does reaches no compiler
+        if _on_device(samples):
+            return _for_device(candidate, view, target, chip, samples, workdir)
+        return _for_chip(candidate, view, target, chip, samples, workdir)
 
-        device = Device(chip, candidate, workdir)
-        session = open_session(candidate, view, target, device, workdir, samples)
-        if samples:
-            session.call(samples[0], Mode.normal)
-        details = definitions.describe(device.texts, device.extensions, session.mapped, workdir, device.generated)
-        kernels = resources.describe(device.binaries, device.seen, chip)
-        return Artifact(target, kernels, log=_log(device.binaries), details=details)
+
+def _for_device(
+    candidate: Candidate, view: TaskView, target: Target, chip: Chip, samples: Sequence[Inputs], workdir: Path
+) -> Artifact:
+    from kengine_cuda import resources
+    from kengine_cuda.device import Device
+
+    device = Device(chip, candidate, workdir)
+    session = open_session(candidate, view, target, device, workdir, samples)
+    if samples:
+        session.call(samples[0], Mode.normal)
+    details = definitions.describe(device.texts, device.extensions, session.mapped, workdir, device.generated)
+    kernels = resources.describe(device.binaries, device.seen, chip)
+    return Artifact(target, kernels, log=_log(device.binaries), details=details)
+
+
+def _for_chip(
+    candidate: Candidate, view: TaskView, target: Target, chip: Chip, samples: Sequence[Inputs], workdir: Path
+) -> Artifact:
+    from kengine_cuda import resources
     from kengine_cuda.recorder import Recorder
 
     recorder = Recorder(chip, candidate, workdir)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 _LAUNCH = re.compile(r"\b(\w+)\s*(<[^<>;(){}]*>)\s*<<<")
 _TYPES = {"scalar_t": "float", "T": "float", "float": "float", "double": "double", "int": "int", "half": "__half",
-          "__half": "__half", "at::Half": "__half", "c10::Half": "__half", "__nv_bfloat16": "__nv_bfloat16",
-          "at::BFloat16": "__nv_bfloat16", "c10::BFloat16": "__nv_bfloat16"}  # fmt: skip
+          "__half": "__half", "at::Half": "c10::Half", "c10::Half": "c10::Half", "__nv_bfloat16": "__nv_bfloat16",
+          "at::BFloat16": "c10::BFloat16", "c10::BFloat16": "c10::BFloat16"}  # fmt: skip
 _STOCK = ("-D__CUDA_NO_HALF_OPERATORS__", "-D__CUDA_NO_HALF_CONVERSIONS__", "-D__CUDA_NO_BFLOAT16_CONVERSIONS__",
           "-D__CUDA_NO_HALF2_OPERATORS__")  # fmt: skip
 """What torch passes to nvcc for every extension."""

@@ -75,6 +75,12 @@ class Execution:
         self.asked.append((mode, case, phase))
         return (*self._answer(phase, case), {})
 
+    def withhold(self, case, phase, before):
+        self.asked.append((Mode.noop, case, phase))
+        assert before == "check"
+        comparison, parts = self._answer(phase, case)
+        return comparison.ok, parts or ""
+
     def sequence(self, cases, phases, at=None, again=0):
         if at is not None and self.moved:
             return False
@@ -346,6 +352,27 @@ def test_how_a_candidate_may_end_without_its_kernel(check, mode, phase, status, 
     assert (status if ok else "a message") in found.evidence
 
 
+PARTS = "70 of 350 elements (whole rows: row 4)"
+
+
+def test_no_part_of_the_answer_may_be_right_without_its_kernel():
+    found = knockouts.do_nothing(Execution({"without": (WRONG, PARTS)}))
+    assert outcome(found) == (True, False)
+    assert found.evidence == f"{PARTS} are right although no kernel ran: something else computes them"
+
+
+@pytest.mark.parametrize(
+    ("allow", "operator", "ok"),
+    [((), "aten::tanh", False), (("aten::tanh",), "aten::tanh", True), (("aten::tanh",), "aten::mul", False)],
+)
+def test_but_for_what_operators_compute_that_the_task_allows(allow, operator, ok):
+    execution = Execution({"without": (WRONG, PARTS)}, allow=allow)
+    execution.facts = [Facts(operators=(OperatorUse(operator, "elementwise", 1, 100),))]
+    assert outcome(knockouts.do_nothing(execution)) == (True, ok)
+    execution.traced = [1]
+    assert outcome(knockouts.do_nothing(execution)) == (True, False), "the operators of another case"
+
+
 def in_another_form(answer, *seen):
     """The check without kernels of one that is right on the first case only with them, and answers so on the second."""
     execution = Execution({"without": (WRONG, ()), ("without", 1): answer}, others=(1,))
@@ -364,6 +391,8 @@ def test_another_form_may_be_answered_in_another_way():
     _, found = in_another_form((RIGHT, ()), SOFTMAX)
     assert outcome(found) == (True, False)
     assert found.evidence.startswith(f"{OTHERS[1].name}: the answer is right although no kernel ran")
+    _, found = in_another_form((WRONG, PARTS), SOFTMAX)
+    assert outcome(found) == (True, False) and found.evidence.startswith(f"{OTHERS[1].name}: {PARTS} are right")
     _, found = in_another_form(CandidateFault("launch_failed", "no"), SOFTMAX)
     assert outcome(found) == (True, True)
 

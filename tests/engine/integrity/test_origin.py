@@ -91,6 +91,61 @@ def test_no_output_that_is_a_good_part_of_the_work_is_an_operators_alone(cost, s
     assert found.problem == "", "a kernel had a part in it"
 
 
+WRITTEN_OUT = uses(("aten::mul", "elementwise", 700), ("aten::exp", "elementwise", 100), ("aten::sum", "reduction", 200))
+
+
+@pytest.mark.parametrize(("name", "kind", "cost", "share"), [
+    ("aten::gelu", "elementwise", 45, "40%"),  # nine passes
+    ("aten::gelu", "elementwise", 44, None),
+    ("aten::_softmax", "softmax", 100, "40%"),  # three passes and a reduction
+    ("aten::_softmax", "softmax", 99, None),
+    ("aten::var_mean", "reduction", 80, "48%"),  # no more reductions than there are
+    ("aten::exp", "elementwise", 399, None),  # elementary: what it costs
+])  # fmt: skip
+def test_an_operator_counts_as_the_chain_it_stands_for(name, kind, cost, share):
+    found = origin.judge(facts(operators=uses((name, kind, cost))), Facts(WRITTEN_OUT), ()).problem
+    expected = f"{name} do {share} of what the reference does, counted as chains; its kernels do the rest"
+    assert found == (expected if share else "")
+    assert origin.judge(facts(operators=uses((name, kind, cost))), Facts(WRITTEN_OUT), (kind,)).problem == ""
+
+
+def test_a_chain_counts_as_the_operator_that_it_replaces():
+    reference = Facts(uses(("aten::mse_loss", "loss", 1000)))  # 2500 elementwise, 500 in a reduction
+    chain = uses(("aten::sub", "elementwise", 1000), ("aten::mean", "reduction", 200))
+    found = origin.judge(facts(operators=chain), reference, ()).problem
+    assert found == (
+        "aten::sub, aten::mean do 40% of what the reference does, counted as chains; its kernels do the rest"
+    )
+    assert origin.judge(facts(operators=chain[:1]), reference, ()).problem == ""
+
+
+def test_an_operator_that_both_use_counts_as_it_is():
+    reference = Facts(uses(("aten::gelu", "elementwise", 100), ("aten::mm", "contraction", 900)))
+    assert origin.judge(facts(operators=uses(("aten::gelu", "elementwise", 100))), reference, ()).problem == ""
+
+
+def test_an_output_by_an_operator_alone_counts_as_its_chain():
+    reference = Facts(uses(("aten::mul", "elementwise", 800), ("aten::mean", "reduction", 200)))
+    written = OutputOrigin(True, True, False, "kernel"), OutputOrigin(True, False, False, "aten::var")
+    found = origin.judge(facts(written, operators=uses(("aten::var", "reduction", 40))), reference, ())
+    assert found.problem == "output 1 is aten::var's, 24% of what the reference does; no kernel wrote it"
+
+
+def test_a_plan_of_places_and_patches_laid_out_are_no_heavy_work():
+    for name, kind in (("aten::sort(index)", "sort"), ("aten::cumsum(index)", "scan"), ("aten::im2col", "convolution")):
+        assert origin.judge(facts(operators=uses((name, kind, 900))), REFERENCE, ()).problem == ""
+    assert "is the kernel's task" in origin.judge(facts(operators=uses(("aten::sort", "sort", 900))), REFERENCE, ()).problem
+    sorting = Facts(uses(("aten::sort(index)", "sort", 1000)))
+    found = origin.judge(facts(operators=uses(("aten::sort(index)", "sort", 900))), sorting, ())
+    assert found.problem.startswith("aten::sort(index) do 90% of what the reference does")
+
+
+def test_movement_that_is_the_work_is_named():
+    gather = OperatorUse("aten::index", "movement", 1, 1000)
+    found = origin.judge(facts(moved=(gather,)), Facts((), moved=(gather,)), ())
+    assert found.problem.startswith("aten::index do 100% of what the reference does")
+
+
 def test_a_library_may_be_allowed_by_name():
     found = facts(device_ns={"ampere_sgemm_64x64": 90, "k": 10})
     assert origin.judge(found, REFERENCE, ()).problem

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from kengine.model import Check, JsonValue, Launch
 from kengine.provenance import Facts, OperatorUse
-from kengine.provenance.operators import HEAVY, moves, plain
+from kengine.provenance.operators import HEAVY, INDEX, moves, plain
+from kengine.provenance.passes import by_kind
 
 if TYPE_CHECKING:
     from kengine.engine.executions import Execution
@@ -87,14 +88,16 @@ def judge(facts: Facts, reference: Facts, allow: Sequence[str]) -> Share:
     theirs, total = _cost(used), _cost(asked)
     # However it is spelled: a lookup in a table may be a choice of rows, an expansion a nearest neighbour.
     done = tuple(use for use in facts.operators + facts.moved if not is_allowed(use.name, use.kind, allow))
-    delegated = _delegated(tuple(use for use in done if not moves(use.name)) + _moving(done), worked + moved)
+    done = tuple(use for use in done if not moves(use.name)) + _moving(done)
+    delegated = _delegated(done, worked + moved)
     # Kernels that copy to and fro do no more of the work than there is.
     mine = max(sum(kernel.nbytes for kernel in facts.kernels), total - delegated)
     mine = min(mine, total) if total else mine
     share = mine / (mine + theirs) if mine + theirs else 0.0
     problem = (
         _writers(facts)
-        or _operators(used, total, delegated, share)
+        or _operators(used, done, total, delegated, share)
+        or _chains(done, worked + moved)
         or _outputs(facts, used, asked)
         or _elsewhere(facts)
         or _libraries(facts, allow)
@@ -115,15 +118,35 @@ def _writers(facts: Facts) -> str:
     return f"nothing of what it returns comes from a kernel: {by}"
 
 
-def _operators(used: Sequence[OperatorUse], total: int, delegated: int, share: float) -> str:
+def _operators(
+    used: Sequence[OperatorUse], done: Sequence[OperatorUse], total: int, delegated: int, share: float
+) -> str:
+    """used: operators that count in such a task; done: those that count where they do what the reference does."""
     if total and delegated >= DELEGATED * total:
-        return f"{_listed(used)} do {delegated / total:.0%} of what the reference does; its kernels do the rest"
-    heavy = [use for use in used if use.kind in HEAVY]
+        return f"{_listed(used or done)} do {delegated / total:.0%} of what the reference does; its kernels do the rest"
+    heavy = [use for use in used if use.kind in HEAVY and not use.name.endswith((INDEX, "::im2col"))]
     if total and _cost(heavy) >= HEAVY_SHARE * total:
         return f"{_listed(heavy)} work on the inputs, which is the kernel's task"
     if 1 - share > OPERATORS:
         return f"{_listed(used)} are {1 - share:.0%} of the work; its kernels do the rest"
     return ""
+
+
+def _chains(done: Sequence[OperatorUse], asked: Sequence[OperatorUse]) -> str:
+    """An operator that does at once what the reference does in a chain, or the other way round."""
+    share = _shared(done, asked)
+    if share < DELEGATED:
+        return ""
+    return f"{_listed(done)} do {share:.0%} of what the reference does, counted as chains; its kernels do the rest"
+
+
+def _shared(done: Sequence[OperatorUse], asked: Sequence[OperatorUse]) -> float:
+    """Share of the reference's work that operators do, where both are counted by elementary passes over memory. An
+    operator that both use is the same to both."""
+    both = {plain(use.name) for use in done} & {plain(use.name) for use in asked}
+    theirs, wanted = by_kind(done, both), by_kind(asked, both)
+    total = sum(wanted.values())
+    return sum(min(amount, theirs.get(kind, 0)) for kind, amount in wanted.items()) / total if total else 0.0
 
 
 def _outputs(facts: Facts, used: Sequence[OperatorUse], asked: Sequence[OperatorUse]) -> str:
@@ -133,8 +156,8 @@ def _outputs(facts: Facts, used: Sequence[OperatorUse], asked: Sequence[Operator
         if origin.kernels or not origin.inputs:
             continue
         wrote = [use for use in used if use.name == origin.writer]
-        if total and _delegated(wrote, asked) >= WHOLE_OUTPUT * total:
-            share = _delegated(wrote, asked) / total
+        share = max(_delegated(wrote, asked) / total, _shared(wrote, asked)) if total else 0.0
+        if share >= WHOLE_OUTPUT:
             return f"output {number} is {origin.writer}'s, {share:.0%} of what the reference does; no kernel wrote it"
     return ""
 

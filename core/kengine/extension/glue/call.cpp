@@ -56,6 +56,16 @@ Handle unwrap(PyObject* tensor) {
   return static_cast<Handle>(PyCapsule_GetPointer(capsule.get(), nullptr));
 }
 
+bool is_on_host(PyObject* tensor) {
+  static PyObject* ask = helper("is_on_host");
+  Owned answer(call_with(ask, {tensor}));
+  return answer.get() == &_Py_TrueStruct;
+}
+void put_on_device(PyObject* tensor) {
+  static PyObject* give = import_attribute("kengine.pretence", "give");
+  Owned none(call_with(give, {tensor}));
+}
+
 PyObject* dtype_object(c10::ScalarType t) {
   static PyObject* known[32];
   static const char* const attribute[] = {"uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex32", "complex64", "complex128", "bool", "qint8", "quint8", "qint32", "bfloat16",
@@ -181,6 +191,12 @@ static Body* release_body(at::Tensor t) {
 }
 static bool on_host(const Place& p) { return emulator.on && p.on_host(); }
 
+// Host code gets the data of a tensor on the emulated device.
+static void tell_fetched(const Body* b) {
+  static PyObject* tell = helper("fetched");
+  Owned t(wrap(b->handle)), done(call_with(tell, {t.get()}));
+}
+
 Body* call(const char* name, const Value* v, size_t count) {
   Place place;
   Owned out(invoke(name, v, count, &place));
@@ -194,6 +210,10 @@ Body* call(const char* name, const Value* v, size_t count) {
 }
 void call_in_place(const char* name, const Value* v, size_t count) {
   Place place;
+  if (emulator.on && count > 1 && v[0].kind == Value::tensor && v[1].kind == Value::tensor && !strcmp(name, "copy_")) {
+    auto *to = static_cast<const Body*>(v[0].p), *from = static_cast<const Body*>(v[1].p);
+    if (to->host && !from->host) tell_fetched(from);
+  }
   Owned out(invoke(name, v, count, &place));
 }
 void call_many(const char* name, const Value* v, size_t count, std::vector<at::Tensor>* out) {
@@ -244,6 +264,7 @@ Body* convert(Body* b, const Value* v, size_t count) {
   Owned out(checked(PyObject_Call(method.get(), args.get(), keywords.get())));
   if (emulator.on && place.on_host() != b->host) {
     // From the host to the device or back, which is always a copy.
+    if (!b->host) tell_fetched(b);
     Body* moved = adopt(unwrap(out.get()), place.on_host());
     void *from = nullptr, *to = nullptr;
     checked(aoti_torch_get_data_ptr(b->handle, &from));

@@ -51,8 +51,9 @@ bool py_load(PyObject* o, std::string* v) {
 }
 bool py_load(PyObject* o, at::Tensor* v) {
   if (!is_tensor(o)) return false;
-  *v = at::Tensor::own(adopt(unwrap(o), false));
-  if (emulator.on) register_memory(v->unsafe_body()->handle, nullptr);
+  const bool host = emulator.on && is_on_host(o);
+  *v = at::Tensor::own(adopt(unwrap(o), host));
+  if (emulator.on && !host) register_memory(v->unsafe_body()->handle, nullptr);
   return true;
 }
 bool py_load(PyObject* o, c10::Scalar* v) {
@@ -89,7 +90,12 @@ PyObject* py_make(int64_t v) { return checked(PyLong_FromLongLong(v)); }
 PyObject* py_make(uint64_t v) { return checked(PyLong_FromUnsignedLongLong(v)); }
 PyObject* py_make(double v) { return checked(PyFloat_FromDouble(v)); }
 PyObject* py_make(const std::string& v) { return checked(PyUnicode_FromStringAndSize(v.data(), static_cast<ptrdiff_t>(v.size()))); }
-PyObject* py_make(const at::Tensor& v) { return v.defined() ? wrap(v.unsafe_body()->handle) : retained(&_Py_NoneStruct); }
+PyObject* py_make(const at::Tensor& v) {
+  if (!v.defined()) return retained(&_Py_NoneStruct);
+  Owned made(wrap(v.unsafe_body()->handle));
+  if (emulator.on && !v.unsafe_body()->host) put_on_device(made.get());
+  return made.release();
+}
 PyObject* py_make(c10::ScalarType v) { return retained(dtype_object(v)); }
 PyObject* py_make(const c10::Device& v) { return device_object(v); }
 

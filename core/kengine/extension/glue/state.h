@@ -42,6 +42,8 @@ Body* adopt(Handle handle, bool host);
 PyObject* wrap(Handle handle);                  // a new torch.Tensor
 Handle unwrap(PyObject* tensor);                // a new handle
 bool is_tensor(PyObject* o);
+bool is_on_host(PyObject* tensor);              // where a device is pretended: whether it would be the host's
+void put_on_device(PyObject* tensor);           // have it say there that it is on the device
 PyObject* torch_module();
 PyObject* dtype_object(c10::ScalarType t);      // borrowed
 PyObject* device_object(const c10::Device& d);  // new

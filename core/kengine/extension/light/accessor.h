@@ -1,6 +1,9 @@
 // Views of a tensor's memory with its sizes and strides, for host code and for kernels.
+// NVRTC, to which all code is the device's, gets them without torch's other classes.
 #pragma once
+#ifndef __CUDACC_RTC__
 #include "tensor.h"
+#endif
 
 namespace at {
 template <class T>
@@ -20,8 +23,10 @@ class LightAccessorBase {
   C10_HOST_DEVICE I size(I i) const { return sizes_[i]; }
   C10_HOST_DEVICE I stride(I i) const { return strides_[i]; }
   C10_HOST_DEVICE PtrType data() const { return data_; }
+#ifndef __CUDACC_RTC__
   IntArrayRef sizes() const { return IntArrayRef(sizes_, N); }
   IntArrayRef strides() const { return IntArrayRef(strides_, N); }
+#endif
 
  protected:
   PtrType data_;
@@ -48,7 +53,7 @@ template <class T, size_t N, template <class> class P, class I>
 class LightPacked {
  public:
   using PtrType = typename P<T>::PtrType;
-  LightPacked(PtrType data, const int64_t* sizes, const int64_t* strides) : data_(data) {
+  C10_HOST_DEVICE LightPacked(PtrType data, const int64_t* sizes, const int64_t* strides) : data_(data) {
     for (size_t i = 0; i < N; ++i) sizes_[i] = static_cast<I>(sizes[i]), strides_[i] = static_cast<I>(strides[i]);
   }
   C10_HOST_DEVICE I size(I i) const { return sizes_[i]; }
@@ -80,6 +85,7 @@ using PackedTensorAccessor64 = GenericPackedTensorAccessor<T, N, P, int64_t>;
 template <class T, size_t N, template <class> class P = DefaultPtrTraits, class I = int64_t>
 using PackedTensorAccessor = GenericPackedTensorAccessor<T, N, P, I>;
 
+#ifndef __CUDACC_RTC__
 template <class T, size_t N>
 TensorAccessor<T, N, DefaultPtrTraits, int64_t> Tensor::accessor() const& {
   TORCH_CHECK(dim() == static_cast<int64_t>(N), "TensorAccessor expected ", N, " dims but tensor has ", dim());
@@ -90,4 +96,5 @@ GenericPackedTensorAccessor<T, N, P, I> Tensor::generic_packed_accessor() const&
   TORCH_CHECK(dim() == static_cast<int64_t>(N), "TensorAccessor expected ", N, " dims but tensor has ", dim());
   return GenericPackedTensorAccessor<T, N, P, I>(data_ptr<std::remove_const_t<T>>(), sizes().data(), strides().data());
 }
+#endif
 }  // namespace at

@@ -1,6 +1,7 @@
 // From Python objects to the types of a C++ signature and back, by pybind11's rules.
 #pragma once
 #include <map>
+#include <unordered_map>
 
 #include "python.h"
 
@@ -147,8 +148,14 @@ struct Convert<std::array<T, N>> {
   static PyObject* make(const std::array<T, N>& v) { return Convert<std::vector<T>>::make(std::vector<T>(v.begin(), v.end())); }
   static std::string name() { return "list[" + Convert<T>::name() + "]"; }
 };
+// A sequence of exactly as many items, as pybind11 loads tuples and pairs.
 template <class... T>
 struct Convert<std::tuple<T...>> {
+  static bool load(PyObject* o, std::tuple<T...>* v) { return py_is(o, "sequence") && py_length(o) == int64_t(sizeof...(T)) && load_all(o, v, std::index_sequence_for<T...>()); }
+  template <size_t... I>
+  static bool load_all(PyObject* o, std::tuple<T...>* v, std::index_sequence<I...>) { return (load_one(o, I, &std::get<I>(*v)) && ... && true); }
+  template <class V>
+  static bool load_one(PyObject* o, size_t i, V* v) { return Convert<V>::load(pybind11::steal(py_item(o, static_cast<int64_t>(i))).ptr(), v); }
   static PyObject* make(const std::tuple<T...>& v) {
     PyObject* out = py_list(sizeof...(T), true);
     fill(out, v, std::index_sequence_for<T...>());
@@ -164,12 +171,31 @@ struct Convert<std::tuple<T...>> {
 };
 template <class A, class B>
 struct Convert<std::pair<A, B>> {
+  static bool load(PyObject* o, std::pair<A, B>* v) {
+    std::tuple<A, B> both;
+    if (!Convert<std::tuple<A, B>>::load(o, &both)) return false;
+    *v = {std::get<0>(std::move(both)), std::get<1>(std::move(both))};
+    return true;
+  }
   static PyObject* make(const std::pair<A, B>& v) { return Convert<std::tuple<A, B>>::make(std::make_tuple(v.first, v.second)); }
   static std::string name() { return Convert<std::tuple<A, B>>::name(); }
 };
-template <class K, class V>
+template <class M, class K, class V>
 struct ConvertMap {
-  static PyObject* make(const std::map<K, V>& v) {
+  static bool load(PyObject* o, M* v) {
+    if (!py_is(o, "dict")) return false;
+    pybind11::object keys = pybind11::steal(py_keys(o));
+    v->clear();
+    for (int64_t i = 0, n = py_length(keys.ptr()); i < n; ++i) {
+      pybind11::object key = pybind11::steal(py_item(keys.ptr(), i)), value = pybind11::steal(py_item(o, key.ptr()));
+      K k{};
+      V e{};
+      if (!Convert<K>::load(key.ptr(), &k) || !Convert<V>::load(value.ptr(), &e)) return false;
+      v->emplace(std::move(k), std::move(e));
+    }
+    return true;
+  }
+  static PyObject* make(const M& v) {
     PyObject* d = py_dict();
     for (auto& e : v) {
       pybind11::object key = pybind11::steal(Convert<K>::make(e.first)), value = pybind11::steal(Convert<V>::make(e.second));
@@ -177,10 +203,12 @@ struct ConvertMap {
     }
     return d;
   }
-  static std::string name() { return "dict"; }
+  static std::string name() { return "dict[" + Convert<K>::name() + ", " + Convert<V>::name() + "]"; }
 };
 template <class K, class V>
-struct Convert<std::map<K, V>> : ConvertMap<K, V> {};
+struct Convert<std::map<K, V>> : ConvertMap<std::map<K, V>, K, V> {};
+template <class K, class V>
+struct Convert<std::unordered_map<K, V>> : ConvertMap<std::unordered_map<K, V>, K, V> {};
 
 // What holds an argument while the function runs; `Given` is the declared parameter type without reference and const.
 template <class Given>
@@ -216,6 +244,10 @@ struct Loader<const char*> {
   bool load(PyObject* o) { return py_load(o, &stored); }
   const char* get() { return stored.c_str(); }
   static std::string name() { return "str"; }
+};
+template <>
+struct Loader<std::string_view> : Loader<const char*> {
+  std::string_view get() { return stored; }
 };
 }  // namespace light
 

@@ -32,6 +32,10 @@ inline Tensor arange(Scalar end, LIGHT_OPTIONS) { return Tensor::apply("arange",
 inline Tensor arange(Scalar start, Scalar end, LIGHT_OPTIONS) { return Tensor::apply("arange", {start, end, o}); }
 inline Tensor arange(Scalar start, Scalar end, Scalar step, LIGHT_OPTIONS) { return Tensor::apply("arange", {start, end, step, o}); }
 inline Tensor linspace(Scalar start, Scalar end, int64_t steps, LIGHT_OPTIONS) { return Tensor::apply("linspace", {start, end, steps, o}); }
+inline Tensor logspace(Scalar start, Scalar end, int64_t steps, double base = 10.0, LIGHT_OPTIONS) { return Tensor::apply("logspace", {start, end, steps, base, o}); }
+inline Tensor eye(int64_t n, int64_t m, LIGHT_OPTIONS) { return Tensor::apply("eye", {n, m, o}); }
+inline Tensor tril_indices(int64_t rows, int64_t columns, int64_t offset = 0, const TensorOptions& o = kLong) { return Tensor::apply("tril_indices", {rows, columns, offset, o}); }
+inline Tensor triu_indices(int64_t rows, int64_t columns, int64_t offset = 0, const TensorOptions& o = kLong) { return Tensor::apply("triu_indices", {rows, columns, offset, o}); }
 inline Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, LIGHT_OPTIONS) { return Tensor::apply("empty_strided", {sizes, strides, o}); }
 inline Tensor scalar_tensor(Scalar v, LIGHT_OPTIONS) { return Tensor::apply("scalar_tensor", {v, o}); }
 
@@ -47,6 +51,8 @@ inline Tensor zeros_like(const Tensor& x, LIGHT_OPTIONS) {
 inline Tensor ones_like(const Tensor& x, LIGHT_OPTIONS) { return Tensor::apply("ones_like", {x, o}); }
 inline Tensor rand_like(const Tensor& x, LIGHT_OPTIONS) { return Tensor::apply("rand_like", {x, o}); }
 inline Tensor randn_like(const Tensor& x, LIGHT_OPTIONS) { return Tensor::apply("randn_like", {x, o}); }
+inline Tensor randint_like(const Tensor& x, int64_t high, LIGHT_OPTIONS) { return Tensor::apply("randint_like", {x, high, o}); }
+inline Tensor randint_like(const Tensor& x, int64_t low, int64_t high, LIGHT_OPTIONS) { return Tensor::apply("randint_like", {x, low, high, o}); }
 inline Tensor full_like(const Tensor& x, Scalar v, LIGHT_OPTIONS) { return Tensor::apply("full_like", {x, v, o}); }
 
 inline Tensor from_blob(void* data, IntArrayRef sizes, LIGHT_OPTIONS) { return Tensor::own(::light::from_blob(data, sizes, nullptr, o, nullptr, nullptr)); }
@@ -79,6 +85,9 @@ LIGHT_BOTH(LIGHT_X) LIGHT_FUNCTIONS(LIGHT_X)
 #define LIGHT_X(name) template <class = void> inline std::tuple<Tensor, Tensor> name(const Tensor& self, LIGHT_FIVE) { return Tensor::two(#name, {self, a, b, c, d, e}); }
 LIGHT_PAIRS(LIGHT_X) LIGHT_PAIR_FUNCTIONS(LIGHT_X)
 #undef LIGHT_X
+#define LIGHT_X(name) template <class = void> inline std::tuple<Tensor, Tensor, Tensor> name(const Tensor& self, LIGHT_FIVE, LIGHT_V f = {}, LIGHT_V g = {}, LIGHT_V h = {}) { return Tensor::three(#name, {self, a, b, c, d, e, f, g, h}); }
+LIGHT_TRIPLES(LIGHT_X)
+#undef LIGHT_X
 #define LIGHT_X(name) template <class = void> inline std::vector<Tensor> name(const Tensor& self, LIGHT_FIVE) { return Tensor::many(#name, {self, a, b, c, d, e}); }
 LIGHT_LISTS(LIGHT_X)
 #undef LIGHT_X
@@ -99,6 +108,11 @@ inline std::tuple<Tensor, Tensor> median(const Tensor& x, int64_t d, bool keepdi
 inline Tensor cat(TensorList l, int64_t d = 0) { return Tensor::apply("cat", {l, d}); }
 inline Tensor concat(TensorList l, int64_t d = 0) { return cat(l, d); }
 inline Tensor stack(TensorList l, int64_t d = 0) { return Tensor::apply("stack", {l, d}); }
+inline Tensor concatenate(TensorList l, int64_t d = 0) { return cat(l, d); }
+inline Tensor dstack(TensorList l) { return Tensor::apply("dstack", {l}); }
+inline Tensor row_stack(TensorList l) { return Tensor::apply("row_stack", {l}); }
+inline Tensor column_stack(TensorList l) { return Tensor::apply("column_stack", {l}); }
+inline Tensor chain_matmul(TensorList l) { return Tensor::apply("chain_matmul", {l}); }
 inline Tensor hstack(TensorList l) { return Tensor::apply("hstack", {l}); }
 inline Tensor vstack(TensorList l) { return Tensor::apply("vstack", {l}); }
 inline Tensor block_diag(TensorList l) { return Tensor::apply("block_diag", {l}); }
@@ -110,8 +124,7 @@ inline Tensor pow(Scalar base, const Tensor& exponent) { return Tensor::apply("p
 inline bool equal(const Tensor& a, const Tensor& b) { return a.equal(b); }
 inline bool allclose(const Tensor& a, const Tensor& b, double rtol = 1e-5, double atol = 1e-8) { return a.allclose(b, rtol, atol); }
 inline std::tuple<Tensor, Tensor, Tensor> native_layer_norm(const Tensor& x, LIGHT_V shape, LIGHT_V weight, LIGHT_V bias, double eps) {
-  auto v = Tensor::many("native_layer_norm", {x, shape, weight, bias, eps});
-  return std::make_tuple(v.at(0), v.at(1), v.at(2));
+  return Tensor::three("native_layer_norm", {x, shape, weight, bias, eps});
 }
 inline std::tuple<Tensor, Tensor> max_pool2d_with_indices(const Tensor& x, LIGHT_FIVE) { return Tensor::two("max_pool2d_with_indices", {x, a, b, c, d, e}); }
 inline std::tuple<Tensor, Tensor> adaptive_max_pool2d(const Tensor& x, LIGHT_V size) { return Tensor::two("adaptive_max_pool2d", {x, size}); }
@@ -175,10 +188,16 @@ struct AutoGradMode {
   ~AutoGradMode() { ::light::grad_mode(before); }
   bool before;
 };
-inline bool GradMode_is_enabled() { return ::light::grad_mode(-1); }
+struct GradMode {
+  static bool is_enabled() { return ::light::grad_mode(-1); }
+  static void set_enabled(bool enabled) { (void)::light::grad_mode(enabled); }
+};
 }  // namespace at
 namespace c10 {
+using at::AutoGradMode;
+using at::GradMode;
 using at::InferenceMode;
+using at::NoGradGuard;
 }
 namespace torch {
 namespace indexing = at::indexing;

@@ -1,6 +1,8 @@
 // c10::Half and c10::BFloat16: two bytes, arithmetic in float, conversions from and to the device's own types.
 #pragma once
+#ifndef __CUDACC_RTC__
 #include "macros.h"
+#endif
 #if defined(__CUDACC__) && !defined(SIMT_LANES) && !defined(LIGHT_WITHOUT_HALF)
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -86,16 +88,20 @@ C10_HOST_DEVICE inline float bfloat_value(uint16_t b) { return bits<float>(stati
   C10_HOST_DEVICE inline Type operator-(const Type& a) { return Type(static_cast<unsigned short>(a.x ^ 0x8000), Type::from_bits()); } \
   LIGHT_FLOAT_OPERATOR(Type, +) LIGHT_FLOAT_OPERATOR(Type, -) LIGHT_FLOAT_OPERATOR(Type, *) LIGHT_FLOAT_OPERATOR(Type, /) \
   LIGHT_FLOAT_COMPARE(Type, ==) LIGHT_FLOAT_COMPARE(Type, !=) LIGHT_FLOAT_COMPARE(Type, <) LIGHT_FLOAT_COMPARE(Type, >) \
-  LIGHT_FLOAT_COMPARE(Type, <=) LIGHT_FLOAT_COMPARE(Type, >=)                                     \
-  inline std::ostream& operator<<(std::ostream& out, const Type& v) { return out << static_cast<float>(v); }
+  LIGHT_FLOAT_COMPARE(Type, <=) LIGHT_FLOAT_COMPARE(Type, >=)
 
 namespace c10 {
 LIGHT_FLOAT(Half, __half, light::half_bits, light::half_value)
 LIGHT_FLOAT(BFloat16, __nv_bfloat16, light::bfloat_bits, light::bfloat_value)
 struct Float8_e4m3fn { uint8_t x; };
 struct Float8_e5m2 { uint8_t x; };
+#ifndef __CUDACC_RTC__
+inline std::ostream& operator<<(std::ostream& out, const Half& v) { return out << static_cast<float>(v); }
+inline std::ostream& operator<<(std::ostream& out, const BFloat16& v) { return out << static_cast<float>(v); }
+#endif
 }  // namespace c10
 
+#ifndef __CUDACC_RTC__
 namespace std {
 template <>
 class numeric_limits<c10::Half> {
@@ -124,3 +130,4 @@ class numeric_limits<c10::BFloat16> {
   static constexpr C10_HOST_DEVICE B quiet_NaN() { return B(0x7fc0, B::from_bits()); }
 };
 }  // namespace std
+#endif

@@ -32,7 +32,31 @@ inline int64_t maybe_wrap_dim(int64_t dim, int64_t rank, bool wrap_scalar = true
 }
 }  // namespace c10
 
+namespace c10 {
+template <class Iterator>
+inline int64_t multiply_integers(Iterator begin, Iterator end) {
+  int64_t product = 1;
+  for (; begin != end; ++begin) product *= static_cast<int64_t>(*begin);
+  return product;
+}
+template <class Iterator>
+inline int64_t sum_integers(Iterator begin, Iterator end) {
+  int64_t sum = 0;
+  for (; begin != end; ++begin) sum += static_cast<int64_t>(*begin);
+  return sum;
+}
+template <class C>
+inline int64_t multiply_integers(const C& all) { return multiply_integers(all.begin(), all.end()); }
+template <class C>
+inline int64_t sum_integers(const C& all) { return sum_integers(all.begin(), all.end()); }
+inline int64_t size_to_dim_(int k, IntArrayRef sizes) { return multiply_integers(sizes.begin(), sizes.begin() + k); }
+inline int64_t size_from_dim_(int k, IntArrayRef sizes) { return multiply_integers(sizes.begin() + k, sizes.end()); }
+}  // namespace c10
+
 namespace at {
+namespace Reduction {
+enum Reduction { None, Mean, Sum, END };
+}
 inline int64_t maybe_wrap_dim(int64_t dim, const Tensor& tensor) { return c10::maybe_wrap_dim(dim, tensor.dim()); }
 using c10::maybe_wrap_dim;
 

@@ -82,6 +82,11 @@ class Tensor {
   bool is_complex() const { return isComplexType(scalar_type()); }
   bool is_floating_point() const { return isFloatingType(scalar_type()); }
   bool is_contiguous(MemoryFormat f = MemoryFormat::Contiguous) const { return ::light::is_contiguous(get(), f); }
+  bool is_neg() const { return false; }
+  bool is_conj() const { return false; }
+  bool is_same_size(const Tensor& o) const { return sizes() == o.sizes(); }
+  // Memory is given back in the order of the streams' work here.
+  template <class Stream> void record_stream(const Stream&) const {}
   bool is_contiguous_or_false() const { return is_contiguous(); }
   bool is_non_overlapping_and_dense() const { return ::light::attribute(get(), "is_non_overlapping_and_dense"); }
   MemoryFormat suggest_memory_format() const { return dim() == 4 && !is_contiguous() && is_contiguous(MemoryFormat::ChannelsLast) ? MemoryFormat::ChannelsLast : MemoryFormat::Contiguous; }
@@ -180,6 +185,10 @@ class Tensor {
   static std::tuple<Tensor, Tensor> two(const char* name, Arguments v) {
     auto out = many(name, v);
     return std::make_tuple(out.at(0), out.at(1));
+  }
+  static std::tuple<Tensor, Tensor, Tensor> three(const char* name, Arguments v) {
+    auto out = many(name, v);
+    return std::make_tuple(out.at(0), out.at(1), out.at(2));
   }
   static bool apply_flag(const char* name, Arguments v);
 

@@ -66,6 +66,9 @@ def compile_unit(unit: Unit, chip: Chip, workdir: Path, path: str, style: Style)
     if places.nvrtc:
         try:
             return _with_nvrtc(unit, chip, places, style)
+        except nvrtc.NvrtcCrashed as crash:
+            if not places.nvcc:
+                raise CandidateFault("unsupported", str(crash)) from None
         except nvrtc.NvrtcError as error:
             # Host code may be what NVRTC stumbles over: nvcc decides, where there is one.
             if style == "plain" or not places.nvcc:
@@ -92,10 +95,19 @@ def _with_nvrtc(unit: Unit, chip: Chip, places: Places, style: Style) -> Binary:
     if style != "plain":
         options.append(f"--pre-include={device_text.PRELUDE}")
     headers = {} if style == "plain" else device_text.HEADERS
-    made = nvrtc.compile_source(places.nvrtc, text, unit.filename, options, unit.instances, headers)
+    if style == "extension" and (torch := device_text.torch_header(text, " ".join(unit.instances))):
+        options.append(f"--pre-include={device_text.TORCH}")
+        headers = {**headers, device_text.TORCH: torch}
+    try:
+        made = nvrtc.compile_source(places.nvrtc, text, unit.filename, options, unit.instances, headers)
+    except nvrtc.NvrtcError as error:
+        others = device_text.with_long_long(error.log)
+        if not others:
+            raise
+        made = nvrtc.compile_source(places.nvrtc, text, unit.filename, options, unit.instances, {**headers, **others})
     usage = read_usage(made.log)
     symbols = {**{plain_name(symbol): symbol for symbol in usage}, **made.lowered}
-    return Binary(made.binary, _complete(symbols), usage, made.log, "nvrtc {}.{}".format(*nvrtc.version(places.nvrtc)))
+    return Binary(made.binary, _complete(symbols), usage, made.log, "nvrtc {}.{}".format(*made.release))
 
 
 def _with_nvcc(unit: Unit, chip: Chip, places: Places, workdir: Path, style: Style) -> Binary:
@@ -155,8 +167,14 @@ def _find_instance(instance: str, usage: Mapping[str, Usage]) -> str:
     codes = ""
     for argument in arguments.rstrip("> ").split(","):
         word = argument.strip()
-        codes += _CODES.get(word) or (f"Li{word}E" if word.isdigit() else f"{len(word)}{word}")
+        codes += _CODES.get(word) or (f"Li{word}E" if word.isdigit() else _mangle(word))
     return next((symbol for symbol in same if f"I{codes}E" in symbol), "")
+
+
+def _mangle(name: str) -> str:
+    """A class's name as it stands in a symbol: `c10::Half` is `N3c104HalfE`."""
+    parts = "".join(f"{len(part)}{part}" for part in name.split("::"))
+    return f"N{parts}E" if "::" in name else parts
 
 
 def _fault(message: str, log: str, unit: Unit, path: str) -> CandidateFault:

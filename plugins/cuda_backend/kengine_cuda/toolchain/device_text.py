@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 from kengine.simt.lexer import blank, closing
@@ -32,7 +33,40 @@ typedef unsigned short uint16_t;
 typedef unsigned int uint32_t;
 typedef unsigned long uint64_t;
 """
+_TORCH = """#define C10_HOST_DEVICE __host__ __device__
+#define C10_DEVICE __device__
+#define C10_HOST __host__
+#define C10_RESTRICT __restrict__
+#define C10_LAUNCH_BOUNDS_1(threads) __launch_bounds__(threads)
+#define C10_LAUNCH_BOUNDS_2(threads, blocks) __launch_bounds__((threads), (blocks))
+"""
+_SCOPES = """namespace c10 {}
+namespace at { using namespace c10; }
+namespace torch { using namespace at; }
+"""
+_TRAITS = """namespace std {
+template <bool, class T = void> struct enable_if {};
+template <class T> struct enable_if<true, T> { using type = T; };
+template <bool condition, class T = void> using enable_if_t = typename enable_if<condition, T>::type;
+template <class T> struct is_arithmetic { static constexpr bool value = false; };
+#define KENGINE_X(T) template <> struct is_arithmetic<T> { static constexpr bool value = true; };
+KENGINE_X(bool) KENGINE_X(char) KENGINE_X(signed char) KENGINE_X(unsigned char) KENGINE_X(short) KENGINE_X(unsigned short)
+KENGINE_X(int) KENGINE_X(unsigned) KENGINE_X(long) KENGINE_X(unsigned long) KENGINE_X(long long)
+KENGINE_X(unsigned long long) KENGINE_X(float) KENGINE_X(double)
+#undef KENGINE_X
+}
+"""
+_OPERATION_TYPES = """namespace at {
+template <class T> struct OpMathType { using type = T; };
+template <> struct OpMathType<c10::Half> { using type = float; };
+template <> struct OpMathType<c10::BFloat16> { using type = float; };
+template <class T> using opmath_type = typename OpMathType<T>::type;
+template <class T, bool is_cuda> using acc_type = typename OpMathType<T>::type;
+}
+"""
+_CLASH = re.compile(r"invalid redeclaration of type name \"u?int64_t\"")
 PRELUDE = "kengine_prelude.h"
+TORCH = "kengine_torch.h"
 HEADERS = {
     **dict.fromkeys(("stdint.h", "cstdint", "stddef.h", "cstddef", "stdio.h", "cstdio", "math.h", "cmath"), ""),
     **dict.fromkeys(("float.h", "cfloat"), _FLOAT),
@@ -44,6 +78,32 @@ HEADERS = {
     PRELUDE: _INTEGERS,
 }
 """Headers that are found although NVRTC has none, as far as device code needs them."""
+_FROM_TORCH = re.compile(r"\b(?:at|c10|torch)\s*::|\b(?:C10|AT)_[A-Z]")
+_NARROW = re.compile(r"\b(?:Half|BFloat16|opmath_type|acc_type|OpMathType)\b")
+
+
+def with_long_long(log: str) -> dict[str, str]:
+    """The headers for a source that NVRTC refused because CUDA's own, which it includes, have the other integer of 64
+    bits; {} when that is not why."""
+    return {**HEADERS, PRELUDE: re.sub(r"\blong\b", "long long", _INTEGERS)} if _CLASH.search(log) else {}
+
+
+def torch_header(text: str, instances: str) -> str:
+    """What a source of an extension gets for the types of torch that it names in device code; "" where it names none:
+    accessors, and the narrow floating-point types with what is computed in for them."""
+    if not _FROM_TORCH.search(text + instances):
+        return ""
+    narrow = _NARROW.search(text + instances) is not None
+    types = _TRAITS + _light("half.h") + _OPERATION_TYPES if narrow else ""
+    return _TORCH + _SCOPES + _light("accessor.h") + types
+
+
+@functools.cache
+def _light(name: str) -> str:
+    from kengine.extension.toolkit import ROOT
+
+    return (ROOT / "light" / name).read_text(encoding="utf-8").replace("#pragma once", "")
+
 
 _DEVICE = re.compile(r"__(?:global|device|constant|managed|host)__")
 _SCOPE = re.compile(r"(?:\bnamespace\b[\w:\s]*|\bextern\s*\"[^\"]*\"\s*)$")

@@ -218,6 +218,23 @@ SIMT_PUBLIC void simt_observe(void (*told)(int, const char*, const void*, size_t
   observing = pthread_self();
 }
 
+// Told of each copy and each fill (without `from`) that host code asks for, on the thread that set it only, and makes it.
+static void (*mover)(void* to, const void* from, size_t bytes, int kind_or_value);
+static pthread_t moving;
+
+SIMT_PUBLIC void simt_observe_copies(void (*made)(void*, const void*, size_t, int)) {
+  mover = made;
+  moving = pthread_self();
+}
+SIMT_PUBLIC void simt_copy(void* to, const void* from, size_t n, int kind) {
+  if (n && from && mover && pthread_equal(moving, pthread_self())) mover(to, from, n, kind);
+  else memmove(to, from, n);
+}
+SIMT_PUBLIC void simt_fill(void* to, int value, size_t n) {
+  if (n && mover && pthread_equal(moving, pthread_self())) mover(to, nullptr, n, value & 0xff);
+  else memset(to, value, n);
+}
+
 SIMT_PUBLIC int simt_launch(Module* module, const char* name, const void* address, dim3 grid, dim3 block, size_t shared_bytes, Body body, void* arguments, int cooperative) {
   if (S.in_kernel) fail_at(static_cast<FaultKind>(100), "a kernel launched from a kernel (dynamic parallelism)", __builtin_return_address(0));
   auto* told = !S.mode && !S.fault.kind && observer && pthread_equal(observing, pthread_self()) ? observer : nullptr;

@@ -118,6 +118,8 @@ const char* simt_error_text(int code);
 void* simt_allocate(size_t bytes, size_t itemsize, unsigned skew, const char* name);
 void* simt_allocate_aligned(size_t bytes, size_t itemsize, size_t align, unsigned skew, const char* name);
 int simt_free(void* p);
+void simt_copy(void* to, const void* from, size_t n, int kind);  // what host code copies, by way of who wants to know of it
+void simt_fill(void* to, int value, size_t n);
 void simt_register_memory(const char* name, void* base, size_t bytes, size_t itemsize);
 void simt_forget_memory(void* base);
 unsigned simt_dynamic_bytes();

@@ -1,0 +1,6 @@
+#pragma once
+#include <ATen/cuda/CUDAEvent.h>
+
+namespace at::cuda {
+using HIPEvent = CUDAEvent;
+}

@@ -1,0 +1,2 @@
+#pragma once
+#include <ATen/native/cuda/block_reduce.cuh>

@@ -1,0 +1,171 @@
+"""What host code in C++ does with memory where nobody follows it: data that it fetches, and memory that it writes.
+
+Nobody sees the loads and stores of compiled code. Copies between host and device are told by who makes them. That
+memory was written is seen by its sums: between two events that are seen (operators, launches, copies, the function's
+end) nothing else may change it. What host code has written is of unknown origin from then on, and it could read it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from kengine.provenance import contents
+from kengine.runner import watch
+
+HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST = 0, 1, 2
+"""Kinds of a copy, as CUDA and HIP number them; 3 is inside the device, 4 by the addresses."""
+_LARGEST = 256 << 20
+"""Bytes that are watched at most, all together."""
+Region = tuple[int, int]
+
+
+class _Memory:
+    """One call's. seals: digests of blocks by their start. fetched: what was copied to the host, by its address there.
+
+    symbols: variables of a module that host code has copied to; kernels read them without being given them.
+    """
+
+    def __init__(self, scope: object) -> None:
+        self.scope = scope
+        self.seals: dict[int, tuple[int, Any, Any]] = {}
+        self.sealed = 0
+        self.fetched: dict[int, tuple[bytes, int]] = {}
+        self.symbols: dict[int, Region] = {}
+
+    def seal(self, regions: Iterable[tuple[int, int, Any]]) -> None:
+        """Take the sums of blocks (start, bytes, what keeps them) as those that they have from now on."""
+        for start, nbytes, keep in regions:
+            before = self.seals.pop(start, None)
+            self.sealed -= before[0] if before else 0
+            if 0 < nbytes <= _LARGEST - self.sealed:
+                self.seals[start] = nbytes, contents.digest(start, start + nbytes, False), keep
+                self.sealed += nbytes
+
+    def settle(self) -> None:
+        """Find what has changed since it was sealed."""
+        for start, (nbytes, digest, keep) in list(self.seals.items()):
+            now = contents.digest(start, start + nbytes, False)
+            if now != digest:
+                self.seals[start] = nbytes, now, keep
+                watch.written([(start, nbytes)])
+
+    def reseal(self) -> None:
+        """Everything that changed was meant to."""
+        self.seal([(start, nbytes, keep) for start, (nbytes, _, keep) in list(self.seals.items())])
+
+    def original(self, source: int, size: int) -> int:
+        """Where memory of the host was copied from, if it holds that still; else 0."""
+        for start, (content, origin) in self.fetched.items():
+            at = source - start
+            if 0 <= at <= len(content) - size and content[at : at + size] == ctypes.string_at(source, size):
+                return origin + at
+        return 0
+
+
+_memory: _Memory | None = None
+
+
+def _current() -> _Memory | None:
+    global _memory
+    scope = watch.scope()
+    if scope is None:
+        _memory = None
+    elif _memory is None or _memory.scope is not scope:
+        _memory = _Memory(scope)
+    return _memory
+
+
+def fetched(value: object) -> None:
+    """Note that host code has got a copy of this array on the device, which it can read."""
+    if _current() is not None:
+        watch.exported([value])
+
+
+def before_launch(pinned: Sequence[Region] = ()) -> list[Region]:
+    """Find what host code has written; the variables that the launch may read besides its arguments.
+
+    pinned: memory that host code reads and writes by its address as kernels do.
+    """
+    memory = _current()
+    if memory is None:
+        return []
+    memory.settle()
+    written = [r for r in pinned if not watch.blocks([r[0]]) and ctypes.string_at(*r).count(b"\xff") != r[1]]
+    if written:
+        watch.written(written)
+        watch.exported(pinned)
+    return list(memory.symbols.values())
+
+
+def after_launch(pinned: Sequence[Region] = ()) -> None:
+    """A launch has ended: what it changed is its own."""
+    memory = _current()
+    if memory is not None:
+        memory.reseal()
+        memory.seal([(*region, None) for region in pinned])
+
+
+def copy(to: int, source: int, size: int, kind: int, device: Sequence[Region], pinned: Sequence[Region]) -> None:
+    """Make a copy of `size` bytes that host code asks for, and say what it was: from the device to the host, or back.
+
+    device: memory that kernels may touch, besides what is followed. pinned: that part of it which is the host's too.
+    """
+    memory = _current()
+    if memory is None:
+        ctypes.memmove(to, source, size)
+        return
+    memory.settle()
+    known = {a: bool(watch.blocks([a])) or _holds(device, a) for a in (to, source)}
+    from_host = not known[source] or (_holds(pinned, source) and kind == HOST_TO_DEVICE)
+    to_host = kind in (HOST_TO_HOST, DEVICE_TO_HOST)
+    symbol = not known[to] and not to_host and from_host
+    origin = memory.original(source, size) if from_host else source
+    if not from_host and (to_host or not known[to]):
+        watch.exported([(source, size)], part=True)
+        memory.fetched[to] = ctypes.string_at(source, size), source
+    if symbol or (not to_host and not known[to]):
+        memory.symbols[to] = to, size
+    ctypes.memmove(to, source, size)
+    if known[to] or symbol:
+        if origin:
+            watch.operation("copy", [(origin, size)], [(to, size)])
+        else:
+            watch.written([(to, size)], readable=False)
+    memory.seal([(start, n, keep) for start, (n, _, keep) in list(memory.seals.items()) if start <= to < start + n])
+    memory.seal([(*region, None) for region in pinned if _holds([region], to)])
+
+
+def fill(to: int, value: int, size: int) -> None:
+    """Fill `size` bytes as host code asks for: they hold a constant then."""
+    ctypes.memset(to, value, size)
+    memory = _current()
+    if memory is not None:
+        watch.allocated([(to, size)])
+        memory.seal([(start, n, keep) for start, (n, _, keep) in list(memory.seals.items()) if start <= to < start + n])
+
+
+def _holds(regions: Iterable[Region], address: int) -> bool:
+    return any(start <= address < start + size for start, size in regions)
+
+
+@contextmanager
+def inside(arguments: object = ()) -> Iterator[None]:
+    """Around a function of an extension: tensors of the host that its code writes to are found, and what PyTorch copies
+    to the host for it. arguments: what the function is given."""
+    memory = _current()
+    if memory is None or "torch" not in sys.modules:
+        yield
+        return
+    from kengine.runner.hosttensors import Tensors
+
+    tensors = Tensors(memory)
+    tensors.seal(arguments)
+    with tensors:
+        yield
+    memory.settle()
+    memory.seals.clear()
+    memory.sealed = 0
