@@ -76,3 +76,27 @@ def test_arithmetic_on_fetched_arrays_is_rejected(name: str) -> None:
 @pytest.mark.parametrize("name", PREPARES)
 def test_what_prepares_a_launch_is_not(name: str) -> None:
     assert "reject" not in severities(PREPARES[name])
+
+
+BY_WAY_OF = {
+    "a helper": (
+        "static std::vector<float> fetch(const torch::Tensor& t) { std::vector<float> v(t.numel()); "
+        "cudaMemcpy(v.data(), t.data_ptr<float>(), 4 * v.size(), cudaMemcpyDeviceToHost); return v; }",
+        "auto v = fetch(x); float s = std::inner_product(v.begin(), v.end(), v.begin(), 0.f);",
+    ),
+    "a constructor": (
+        "struct Host { std::vector<float> v; explicit Host(const torch::Tensor& t) : v(t.numel()) { "
+        "cudaMemcpy(v.data(), t.data_ptr<float>(), 4 * v.size(), cudaMemcpyDeviceToHost); } };",
+        "Host a(x); float s = 0; for (int i = 0; i < 9; ++i) s += a.v[i];",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BY_WAY_OF)
+def test_a_loop_over_what_another_function_fetches_is_noted(name: str) -> None:
+    helper, body = BY_WAY_OF[name]
+    text = FILE.replace("torch::Tensor go(", helper.replace("{", "{{").replace("}", "}}") + "\ntorch::Tensor go(", 1)
+    item = tasks.parse(text.format(body=body), "ext.py", task_text=TASK)
+    found = lint.check(item.candidate, item.task, Target.parse("cuda:cpu")).findings
+    messages = [f.message for f in found if f.code == "KE405"]
+    assert len(messages) == 1 and "fetch data and loops over it on the host" in messages[0]

@@ -424,7 +424,8 @@ SPELLED = {
         "index_put_(accumulate)", "indexed"),
     "put": (lambda x: torch.zeros(4, 2).index_put_((torch.tensor([0, 1]),), x[:2]), "index_put", "indexed"),
     "a sparse array made dense": (
-        lambda x: torch.sparse_coo_tensor(torch.tensor([[0, 0, 1, 1]]), x, (3, 2)).to_dense(), "to_dense(sparse)", "indexed"),
+        lambda x: torch.sparse_coo_tensor(torch.tensor([[0, 0, 1, 1]]), x, (3, 2)).to_dense(),
+        "to_dense(sparse)", "indexed"),
     "a compressed one": (lambda x: x.to_sparse_csr().to_dense(), "to_dense(sparse)", "indexed"),
     "floating-point numbers sorted": (lambda x: x.sort().values, "sort", "sort"),
     "places sorted": (lambda x: x.long().sort().values, "sort", "sort"),

@@ -59,7 +59,13 @@ class Capture(Ledger):
         self.mode: Any = None
 
     def operation(
-        self, name: str, read: list[Piece], written: list[Piece], flops: int = 0, counts: bool = True
+        self,
+        name: str,
+        read: list[Piece],
+        written: list[Piece],
+        flops: int = 0,
+        counts: bool = True,
+        given: Iterable[Piece] = (),
     ) -> None:
         """Note an operator instead of counting it."""
         places = [tuple((p.start, p.end - p.start) for p in pieces) for pieces in (read, written)]

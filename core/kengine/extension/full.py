@@ -30,6 +30,11 @@ from kengine.simt.toolchain import Mode, find_compiler, run
 
 _OLD_TYPE = re.compile(r"\.[ \t]*type[ \t]*\([ \t]*\)[ \t]*(?=\.[ \t]*is_cuda\b)")
 
+_TO_HOST = re.compile(
+    r"\.[ \t]*to[ \t]*\([ \t]*(?:(?:torch|at|c10)::)?(?:Device[ \t]*\([ \t]*(?:(?:torch|at|c10)::)?kCPU[ \t]*\)|kCPU)"
+    r"[ \t]*(?:,[ \t]*(?P<dtype>[\w:]*\bk[A-Z]\w*)[ \t]*)?\)"
+)
+"""A copy to the host, of which nothing is left where the device's tensors lie there as well."""
 _CALLED = ("__init__", "__call__", "__getitem__", "__enter__", "__exit__")
 """Special methods in which a candidate's code runs."""
 
@@ -192,11 +197,16 @@ def compile_only(sources: SourceSet, settings: Settings) -> Path:
     return library
 
 
-def _without_old_type(text: str) -> str:
-    """The text with `x.is_cuda()` for `x.type().is_cuda()`: what that type is has no name for the CPU."""
+def _for_emulator(text: str) -> str:
+    """The text with `x.is_cuda()` for `x.type().is_cuda()`, as what that type is has no name for the CPU, and with
+    copies to the host that are made."""
     out, at = [], 0
-    for match in _OLD_TYPE.finditer(blank(text)):
+    code = blank(text)
+    for match in sorted([*_OLD_TYPE.finditer(code), *_TO_HOST.finditer(code)], key=lambda found: found.start()):
         out.append(text[at : match.start()])
+        if match.re is _TO_HOST:
+            dtype = f".dtype({match['dtype']})" if match["dtype"] else ""
+            out.append(f".to(at::TensorOptions(){dtype}, true, true)")
         at = match.end()
     return "".join([*out, text[at:]])
 
@@ -212,7 +222,7 @@ def _emulated(unit: Unit, sources: SourceSet, settings: Settings, place: Path) -
         lines += [f"#define SIMT_STRICT_EXIT {strict}", *(["#define SIMT_CHECK"] if settings.check else [])]
         lines += ["#define __dso_handle light_dso_handle", f'#include "{definitions}"', "#undef __dso_handle"]
     lines += [f"#include <{h}>" for h in unit.headers]
-    text = _without_old_type(unit.text)
+    text = _for_emulator(unit.text)
     text = (rewrite(text) if unit.is_device else text) + unit.tail + "\n"
     light.write_unit(unit, place, "\n".join([*lines, ""]), text)
     header = precompiled.header(settings, unit.is_device, volatile, place)

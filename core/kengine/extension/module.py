@@ -135,7 +135,7 @@ def emulate(function: Callable[..., Any], extension: Extension, settings: Settin
         error: BaseException | None = None
         result = None
         try:
-            with toolkit.guarded(), hostmemory.inside((args, keywords)):
+            with toolkit.guarded(), hostmemory.inside((args, keywords), extension.path == "light"):
                 result = function(*args, **keywords)
         except Exception as raised:
             error = raised

@@ -64,7 +64,7 @@ struct RestrictPtrTraits {
 #define kCUDA kCPU
 #define CUDA CPU
 #define cuda(...) clone()
-#define cpu() clone()
+#define cpu() to(at::TensorOptions(), true, true)
 """
 
 

@@ -35,11 +35,13 @@ COMPUTED = 4
 """Elements of a run that are no element of an input, however many values the inputs have."""
 APART = 4.0
 """How many times the allowed error a telling element is away from another answer at its place."""
-GAP, WIDEST_GAP = 16, 128
+GAP, WIDEST_GAP = 16, 4096
 """Right elements that say nothing, like zeros, of which so many may stand between those that do; more of them where
 many are the value of some input by chance."""
 ROWS, PICKS = 512, 16
-"""Rows, and elements of each, that are looked for elsewhere; further rows are left out."""
+"""Rows, and elements of each, that are looked for elsewhere; they speak for further ones."""
+SAMPLE = 1 << 16
+"""Elements of the right answer of which it is asked how many are the value of some input."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +97,11 @@ def _select(session: Session, place: Place, number: int, copy: Any, before: str)
     spec = TensorSpec(want.form.spec.dtype, want.form.spec.shape)
     with np.errstate(all="ignore"):
         got = at_least_1d(load_output(spec, copy, session.device))
+        telling = xp.isfinite(got) & (got != 0)
+        if int(telling.sum()) < RUN:
+            return None
         right = judge_elements(want, got, session.task.spec.tolerance, xp)[1]
-        telling = right & xp.isfinite(got) & (got != 0)
+        telling = telling & right
         if int(telling.sum()) < RUN or bool(right.all()):
             return None
         other = session.expected(session.cases[place.key[1]], before).outputs[number]
@@ -106,15 +111,18 @@ def _select(session: Session, place: Place, number: int, copy: Any, before: str)
     if int(telling.sum()) < RUN:
         return None
     got, right, telling, allowed = (arena_numpy(a) for a in (got, right, telling, want.allowed))
+    part = _Part(number, got, allowed, right, telling, telling & ~_copied(place, spec, got), 0.0)
+    if not any(_runs(part, axis).any() for axis in _axes(got.shape)):
+        return None
     sizes = np.abs(_reals(got[telling]))
     low, high = float(sizes.min()), float(sizes.max())
     pool = _input_values(place, spec.dtype, low, high)
-    computed = telling.copy()
-    computed[telling] = ~_among(got[telling], pool)
-    exact = _rounded(arena_numpy(want.exact), spec.dtype)
+    computed = part.computed.copy()
+    computed[computed] = ~_among(got[computed], pool)
+    exact = arena_numpy(want.exact).reshape(-1)
+    exact = _rounded(exact[_spread(exact.size, SAMPLE)], spec.dtype)
     exact = exact[(np.abs(exact) >= low) & (np.abs(exact) <= high)]
-    share = float(_among(exact, pool).mean()) if exact.size else 0.0
-    return _Part(number, got, allowed, right, telling, computed, share)
+    return replace(part, computed=computed, share=float(_among(exact, pool).mean()) if exact.size else 0.0)
 
 
 def _describe(session: Session, holder: Holder, place: Place, part: _Part, before: str) -> str:
@@ -164,6 +172,16 @@ def _start(right: Any, at: int, gap: int) -> int:
     before = right[max(at - gap - 1, 0) : at][::-1]
     few = len(before) if before.all() else int(before.argmin())
     return at - few if few <= gap else at
+
+
+def _copied(place: Place, spec: TensorSpec, got: Any) -> Any:
+    """Where an output is what an input of its shape is at that place: what costs least to see, and is met most."""
+    found: Any = np.zeros(got.shape, dtype=bool)
+    for packed in (place.entry.packed, place.entry.lent):
+        for _, leaf in packed.names:
+            if leaf.spec.shape == spec.shape:
+                found |= _rounded(at_least_1d(wide(leaf.value(packed.image), "cpu")), spec.dtype) == got
+    return found
 
 
 def _input_values(place: Place, dtype: str, low: float, high: float) -> Any:
@@ -218,7 +236,7 @@ def _earlier(session: Session, holder: Holder, place: Place, part: _Part) -> Ite
 def _without_repeats(part: _Part, axis: int, earlier: Sequence[Any]) -> _Part:
     """The part without rows whose telling elements are found elsewhere: in another row of this answer where they are
     wrong, so that they are a filling, or in an earlier answer. A row is what lies along one axis. Of many rows some are
-    looked at, and the others are left out."""
+    looked at, and most of them decide."""
     length = part.got.shape[axis]
     got, right, allowed, telling = (
         np.moveaxis(a, axis, -1).reshape(-1, length) for a in (part.got, part.right, part.allowed, part.telling)
@@ -227,17 +245,18 @@ def _without_repeats(part: _Part, axis: int, earlier: Sequence[Any]) -> _Part:
     inside = _runs(part, axis).reshape(-1, length) & telling
     rows = np.flatnonzero(inside.any(axis=1))
     kept: Any = np.zeros(len(got), dtype=bool)
-    for row in rows[_spread(len(rows), ROWS)]:
+    looked = rows[_spread(len(rows), ROWS)]
+    for row in looked:
         places = np.flatnonzero(inside[row])
         picks = places[_spread(len(places), PICKS)]
         wanted, error = got[row, picks], allowed[row, picks]
         fills = _occurs(wanted, 0.0 * error, got, picks, ~right)
         kept[row] = not fills and not any(_occurs(wanted, 2.0 * error, other, picks) for other in before)
+    if len(looked) < len(rows):
+        kept[rows] = kept[looked].mean() > 0.5
     shape = np.moveaxis(part.got, axis, -1).shape
     whole = np.moveaxis(np.broadcast_to(kept[:, None], got.shape).reshape(shape), -1, axis)
-    # Where not every row was looked at, those between two that were are no bridge from one to the other.
-    joined = part.right if len(rows) <= ROWS else part.right & whole
-    return replace(part, right=joined, telling=part.telling & whole, computed=part.computed & whole)
+    return replace(part, telling=part.telling & whole, computed=part.computed & whole)
 
 
 def _spread(count: int, most: int) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -204,19 +204,24 @@ def _pointed_at(words: Sequence[int], known: Sequence[MemoryRecord]) -> list[tup
 
 
 @contextmanager
-def _launch(runtime: Runtime, kernel: str, words: tuple[int, ...]) -> Iterator[None]:
+def _launch(runtime: Runtime, older: Set[tuple[int, int]], kernel: str, words: tuple[int, ...]) -> Iterator[None]:
     """Around a launch that host code in C++ makes, on memory that its arguments point into, or a table of pointers
-    that they point at."""
+    that they point at. older: memory that was there before the call."""
     known = runtime.memory()
     buffers = _pointed_at(words, known)
     tables = [word for base, size in buffers for word in read_table(base, size)]
     buffers += [buffer for buffer in _pointed_at(tables, known) if buffer not in buffers]
     # What is allocated in C++ is filled with 0xff: as long as it is, nobody has written to it.
     watch.allocated([b for b in buffers if ctypes.string_at(*b).count(b"\xff") == b[1]])
-    with observe.kernel(kernel, buffers, _pinned(known)):
+    fresh = [
+        (m.base, m.size) for m in known
+        if m.name.startswith(_FRESH) and m.name not in _PINNED and (m.base, m.size) not in older and runtime.owns(m)
+    ]  # fmt: skip
+    with observe.kernel(kernel, buffers, _pinned(known), fresh):
         yield
 
 
+_FRESH = ("cudaMalloc", "tensor of shape")
 _PINNED = ("cudaMallocManaged", "cudaMallocHost", "cudaHostAlloc")
 
 
@@ -233,7 +238,8 @@ def _told(runtime: Runtime) -> Iterator[None]:
         known = runtime.memory()
         hostmemory.copy(to, source, size, kind, [(m.base, m.size) for m in known], _pinned(known))
 
-    with runtime.observed(partial(_launch, runtime)), runtime.moving(copy, hostmemory.fill):
+    older = {(memory.base, memory.size) for memory in runtime.memory()}
+    with runtime.observed(partial(_launch, runtime, older)), runtime.moving(copy, hostmemory.fill):
         yield
 
 

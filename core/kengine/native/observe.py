@@ -80,22 +80,31 @@ def observing(mode: Mode | Observation) -> Iterator[Observation]:
 
 
 def kernel(
-    name: str, arguments: Iterable[object], pinned: Sequence[tuple[int, int]] = ()
+    name: str,
+    arguments: Iterable[object],
+    pinned: Sequence[tuple[int, int]] = (),
+    fresh: Sequence[tuple[int, int]] = (),
 ) -> AbstractContextManager[None]:
     """Around a launch that happens: followed where the call is, once where one launch is made by way of another.
 
-    pinned: memory that is the host's as well as the kernel's.
+    pinned, fresh: see `hostmemory.before_launch`.
     """
-    return _follow(name, arguments, pinned) if watch.active() and not _inside else nullcontext()
+    return _follow(name, arguments, pinned, fresh) if watch.active() and not _inside else nullcontext()
 
 
 @contextmanager
-def _follow(name: str, arguments: Iterable[object], pinned: Sequence[tuple[int, int]]) -> Iterator[None]:
+def _follow(
+    name: str,
+    arguments: Iterable[object],
+    pinned: Sequence[tuple[int, int]],
+    fresh: Sequence[tuple[int, int]],
+) -> Iterator[None]:
     global _inside
     _inside = True
     try:
-        variables = hostmemory.before_launch(pinned)
-        with watch.kernel(name, [*arguments, *variables]):
+        given = list(arguments)
+        variables = hostmemory.before_launch(given, pinned, fresh)
+        with watch.kernel(name, [*given, *variables]):
             yield
         hostmemory.after_launch(pinned)
     finally:

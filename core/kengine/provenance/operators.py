@@ -16,7 +16,7 @@ _MOVEMENT = frozenset(
     common_type complex concat concatenate constant_pad_nd contiguous copy copy_ copyto data deepcopy
     detach detach_ detach_copy diag diag_embed diagonal diagonal_copy diagonal_scatter dsplit dstack empty empty_like
     empty_permuted empty_strided equal expand expand_as expand_copy expand_dims eye fill fill_ flatten flip fliplr
-    flipud from_buffer frombuffer fromfunction fromiter full full_like gather hsplit hstack identity imag index
+    flipud from_buffer frombuffer fromfunction fromiter full full_like gather hsplit hstack identity im2col imag index
     index_select is_nonzero is_pinned is_same_size isfinite isinf isnan item lift lift_fresh lift_fresh_copy
     linspace logspace masked_select may_share_memory meshgrid moveaxis movedim narrow narrow_copy ndim new_empty
     new_empty_strided new_full new_ones new_zeros nonzero ones ones_like pad permute permute_copy pin_memory
@@ -41,7 +41,7 @@ _KINDS: tuple[tuple[str, str], ...] = (
      r"addmm_activation|sparse_.*mm.*|.*grouped_mm.*|convolve|correlate|matvec|vecmat|matrix_power|.*cdist.*|.*gem[mv].*|"
      r"pdist.*|euclidean_dist"),
     ("attention", r".*scaled_dot_product.*|.*attention.*|transformer_encoder_layer.*"),
-    ("convolution", r".*conv.*|.*_unfold.*|im2col|col2im|thnn_.*"),
+    ("convolution", r".*conv.*|.*_unfold.*|col2im|thnn_.*"),
     ("recurrence", r".*(lstm|gru|rnn).*"),
     ("softmax", r".*softmax.*|(special_)?logsumexp|logaddexp\.reduce"),
     ("normalisation", r"(native_)?(layer|group|batch|instance|rms|weight|fused_rms)_norm.*|.*batch_norm.*|renorm|"
@@ -68,7 +68,7 @@ _KINDS: tuple[tuple[str, str], ...] = (
 _PATTERNS = [(kind, re.compile(rf"(?:{pattern})\Z")) for kind, pattern in _KINDS]
 
 _MOVES = re.compile(
-    r"embedding(_renorm)?|index_(copy|fill|put)|scatter|masked_(fill|scatter)|one_hot|upsample_nearest.*|im2col"
+    r"embedding(_renorm)?|index_(copy|fill|put)|scatter|masked_(fill|scatter)|one_hot|upsample_nearest.*"
 )
 """Operators of other kinds that give elements of their inputs, or constants, and nothing else."""
 

@@ -26,7 +26,9 @@ Region = tuple[int, int]
 class _Memory:
     """One call's. seals: digests of blocks by their start. fetched: what was copied to the host, by its address there.
 
-    symbols: variables of a module that host code has copied to; kernels read them without being given them.
+    symbols: variables of a module that host code has copied to; kernels read them without being given them. given: what
+    the function that runs was given. dirty: blocks that host code has written to. precise: tensors of the host are never
+    those of the device under another name.
     """
 
     def __init__(self, scope: object) -> None:
@@ -35,23 +37,31 @@ class _Memory:
         self.sealed = 0
         self.fetched: dict[int, tuple[bytes, int]] = {}
         self.symbols: dict[int, Region] = {}
+        self.given: list[Region] = []
+        self.dirty: set[int] = set()
+        self.precise = False
 
     def seal(self, regions: Iterable[tuple[int, int, Any]]) -> None:
         """Take the sums of blocks (start, bytes, what keeps them) as those that they have from now on."""
         for start, nbytes, keep in regions:
             before = self.seals.pop(start, None)
+            self.dirty.discard(start)
             self.sealed -= before[0] if before else 0
             if 0 < nbytes <= _LARGEST - self.sealed:
                 self.seals[start] = nbytes, contents.digest(start, start + nbytes, False), keep
                 self.sealed += nbytes
 
-    def settle(self) -> None:
+    def settle(self) -> list[Region]:
         """Find what has changed since it was sealed."""
+        changed = []
         for start, (nbytes, digest, keep) in list(self.seals.items()):
             now = contents.digest(start, start + nbytes, False)
             if now != digest:
                 self.seals[start] = nbytes, now, keep
-                watch.written([(start, nbytes)])
+                changed.append((start, nbytes))
+        watch.written(changed)
+        self.dirty.update(start for start, _ in changed)
+        return changed
 
     def reseal(self) -> None:
         """Everything that changed was meant to."""
@@ -85,20 +95,32 @@ def fetched(value: object) -> None:
         watch.exported([value])
 
 
-def before_launch(pinned: Sequence[Region] = ()) -> list[Region]:
+def before_launch(
+    arguments: Sequence[object], pinned: Sequence[Region] = (), fresh: Sequence[Region] = ()
+) -> list[Region]:
     """Find what host code has written; the variables that the launch may read besides its arguments.
 
-    pinned: memory that host code reads and writes by its address as kernels do.
+    pinned: memory that host code reads and writes by its address as kernels do. fresh: memory of the device that this
+    call has allocated. No host can write there, or to what a kernel is given, but by a copy: who does it under emulation
+    reads the device's memory as well.
     """
     memory = _current()
     if memory is None:
         return []
-    memory.settle()
-    written = [r for r in pinned if not watch.blocks([r[0]]) and ctypes.string_at(*r).count(b"\xff") != r[1]]
-    if written:
-        watch.written(written)
+    changed = memory.settle()
+    if any(_holds(pinned, start) for start, _ in changed) or any(map(_is_written, pinned)):
         watch.exported(pinned)
+    written = [region for region in (*pinned, *fresh) if _is_written(region)]
+    starts = {a[0] for a in arguments if isinstance(a, tuple)} - {start for start, _ in pinned}
+    if any(region in fresh for region in written) or (memory.precise and memory.dirty & starts):
+        watch.exported(memory.given)
+    watch.written(written, readable=False)
     return list(memory.symbols.values())
+
+
+def _is_written(region: Region) -> bool:
+    """Whether memory that nobody is known to have written to holds something: it is filled with 0xff when it is new."""
+    return not watch.blocks([region[0]]) and ctypes.string_at(*region).count(b"\xff") != region[1]
 
 
 def after_launch(pinned: Sequence[Region] = ()) -> None:
@@ -153,19 +175,26 @@ def _holds(regions: Iterable[Region], address: int) -> bool:
 
 
 @contextmanager
-def inside(arguments: object = ()) -> Iterator[None]:
+def inside(arguments: object, precise: bool) -> Iterator[None]:
     """Around a function of an extension: tensors of the host that its code writes to are found, and what PyTorch copies
-    to the host for it. arguments: what the function is given."""
+    to the host for it.
+
+    arguments: what the function is given. precise: its tensors of the host never lie where the device's do.
+    """
     memory = _current()
     if memory is None or "torch" not in sys.modules:
         yield
         return
     from kengine.runner.hosttensors import Tensors
 
-    tensors = Tensors(memory)
-    tensors.seal(arguments)
-    with tensors:
-        yield
-    memory.settle()
-    memory.seals.clear()
-    memory.sealed = 0
+    tensors, before = Tensors(memory), memory.given
+    memory.given, memory.precise = tensors.seal(arguments), precise
+    try:
+        with tensors:
+            yield
+        memory.settle()
+    finally:
+        memory.given = before
+        memory.seals.clear()
+        memory.dirty.clear()
+        memory.sealed = 0

@@ -35,11 +35,13 @@ class Tensors(DispatchMode):
             self.seal([result, args, kwargs] if written else result)
         return result
 
-    def seal(self, values: Any) -> None:
-        """Seal the tensors of the host in a nested value."""
-        found = [t for t in dispatch.tensors(values) if t.device.type == "cpu" and t.layout is torch.strided]
-        pieces = [piece for tensor in found if (piece := dispatch.piece(tensor)) is not None]
+    def seal(self, values: Any) -> list[tuple[int, int]]:
+        """Seal the tensors of the host in a nested value; where they lie."""
+        with torch._C.DisableTorchFunction():  # a pretence would say that they are on the device
+            found = [t for t in dispatch.tensors(values) if t.device.type == "cpu" and t.layout is torch.strided]
+            pieces = [piece for tensor in found if (piece := dispatch.piece(tensor)) is not None]
         self._memory.seal([(p.start, p.end - p.start, p.owner) for p in pieces])
+        return [(p.start, p.end - p.start) for p in pieces]
 
 
 def _to_host(name: str, args: Any, kwargs: Any, result: Any) -> bool:

@@ -81,6 +81,7 @@ class Runtime:
             ("simt_free", c.c_int, [pointer]),
             ("simt_register_memory", None, [c.c_char_p, pointer, size, size]),
             ("simt_forget_memory", None, [pointer]),
+            ("simt_holds_memory", c.c_int, [pointer, size]),
             ("simt_memory_count", size, []),
             ("simt_memory_at", c.c_int, [size, c.POINTER(c.c_char_p), c.POINTER(pointer), c.POINTER(size)]),
             ("simt_launch_entry", c.c_int, [pointer, pointer, c.POINTER(c.c_uint), size, c.POINTER(pointer), c.c_int]),
@@ -225,6 +226,10 @@ class Runtime:
             if not self.lib.simt_memory_at(i, c.byref(name), c.byref(base), c.byref(size)):
                 out.append(MemoryRecord((name.value or b"").decode(), base.value or 0, size.value))
         return out
+
+    def owns(self, memory: MemoryRecord) -> bool:
+        """Whether a buffer was allocated here, and not by somebody else who has it registered."""
+        return bool(self.lib.simt_holds_memory(memory.base, memory.size))
 
     # ---- faults ----
     def raw_fault(self) -> RawFault | None:

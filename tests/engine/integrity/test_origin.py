@@ -91,7 +91,9 @@ def test_no_output_that_is_a_good_part_of_the_work_is_an_operators_alone(cost, s
     assert found.problem == "", "a kernel had a part in it"
 
 
-WRITTEN_OUT = uses(("aten::mul", "elementwise", 700), ("aten::exp", "elementwise", 100), ("aten::sum", "reduction", 200))
+WRITTEN_OUT = uses(
+    ("aten::mul", "elementwise", 700), ("aten::exp", "elementwise", 100), ("aten::sum", "reduction", 200)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "kind", "cost", "share"), [
@@ -131,10 +133,11 @@ def test_an_output_by_an_operator_alone_counts_as_its_chain():
     assert found.problem == "output 1 is aten::var's, 24% of what the reference does; no kernel wrote it"
 
 
-def test_a_plan_of_places_and_patches_laid_out_are_no_heavy_work():
-    for name, kind in (("aten::sort(index)", "sort"), ("aten::cumsum(index)", "scan"), ("aten::im2col", "convolution")):
+def test_a_plan_of_places_is_no_heavy_work():
+    for name, kind in (("aten::sort(index)", "sort"), ("aten::cumsum(index)", "scan")):
         assert origin.judge(facts(operators=uses((name, kind, 900))), REFERENCE, ()).problem == ""
-    assert "is the kernel's task" in origin.judge(facts(operators=uses(("aten::sort", "sort", 900))), REFERENCE, ()).problem
+    found = origin.judge(facts(operators=uses(("aten::sort", "sort", 900))), REFERENCE, ())
+    assert "is the kernel's task" in found.problem
     sorting = Facts(uses(("aten::sort(index)", "sort", 1000)))
     found = origin.judge(facts(operators=uses(("aten::sort(index)", "sort", 900))), sorting, ())
     assert found.problem.startswith("aten::sort(index) do 90% of what the reference does")

@@ -124,7 +124,7 @@ def _operators(
     """used: operators that count in such a task; done: those that count where they do what the reference does."""
     if total and delegated >= DELEGATED * total:
         return f"{_listed(used or done)} do {delegated / total:.0%} of what the reference does; its kernels do the rest"
-    heavy = [use for use in used if use.kind in HEAVY and not use.name.endswith((INDEX, "::im2col"))]
+    heavy = [use for use in used if use.kind in HEAVY and not use.name.endswith(INDEX)]
     if total and _cost(heavy) >= HEAVY_SHARE * total:
         return f"{_listed(heavy)} work on the inputs, which is the kernel's task"
     if 1 - share > OPERATORS:

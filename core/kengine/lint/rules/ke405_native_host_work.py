@@ -1,8 +1,8 @@
 """C++ code computes on the processor.
 
 What it does:
-Finds host functions that fetch data from the device (`.cpu()`, `torch::kCPU`, a copy from device to host) and then
-loop over it, or use Eigen, MKL or OpenMP.
+Finds host functions that fetch data from the device (`.cpu()`, `torch::kCPU`, a copy from device to host), themselves or
+by a helper or a constructor, and then loop over it, or use Eigen, MKL or OpenMP.
 
 Why is this bad:
 The processor does what the kernel was asked for. It is a warning: reading one number back is honest, and so is working
@@ -23,14 +23,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kengine.lint.cpp.sources import find_native
+from kengine.lint.cpp.sources import Native, find_native
 from kengine.lint.rule import ALL, Context, Hit, Rule, Severity
 from kengine.lint.source import SourceTree
 
 _FETCHES = frozenset({"kCPU", "cudaMemcpyDeviceToHost", "hipMemcpyDeviceToHost", "cuMemcpyDtoH_v2", "cuMemcpyDtoH"})
 _LIBRARIES = frozenset({"Eigen", "omp_get_num_threads", "parallel_for"})
 _PRODUCTS = re.compile(r"(?:cblas_)?[sdcz](?:gemm|gemv|ger|syrk|symm)(?:_64)?_?$")
-_LOOPS = frozenset({"for", "while", "transform", "accumulate"})
+_LOOPS = frozenset(
+    {"for", "while", "transform", "accumulate", "inner_product", "partial_sum", "reduce", "transform_reduce",
+     "inclusive_scan", "exclusive_scan", "for_each", "generate"}
+)  # fmt: skip
 _FLOATS = frozenset({"float", "double", "Half", "half", "__half", "BFloat16", "__nv_bfloat16", "scalar_t"})
 _WRITES = frozenset({"=", "+=", "-=", "*=", "/="})
 
@@ -39,13 +42,15 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
     """Look at host functions that can be called."""
     native = find_native(source)
     own = {function.name for cpp in native.sources for function in cpp.unit.functions}
+    fetching = _fetching(native)
     for cpp in native.sources:
         for function in cpp.unit.functions:
             if function.is_kernel or function.is_device or function.name not in native.reached:
                 continue
             words = cpp.unit.tokens[slice(*function.body)]
             texts = [t.text if t.kind != "str" else "" for t in words]
-            fetched = next((i for i, text in enumerate(texts) if text in _FETCHES or _is_cpu(texts, i)), -1)
+            fetched = _find_fetch(texts)
+            asked = next((i for i, text in enumerate(texts) if text in fetching and text != function.name), -1)
             calls = (i for i, text in enumerate(texts) if text not in own)
             library = next((i for i in calls if texts[i] in _LIBRARIES or _PRODUCTS.match(texts[i])), -1)
             if library >= 0 and _PRODUCTS.match(texts[library]):
@@ -55,8 +60,27 @@ def check(source: SourceTree, context: Context) -> Iterator[Hit]:
                 severity: Severity = "reject" if _computes(texts, fetched) else "warn"
                 what = f"{function.name!r} fetches data and loops over it on the host"
                 yield cpp.hit(function.body[0] + fetched, what, severity)
+            elif asked >= 0 and any(text in _LOOPS for text in texts[asked:]):
+                what = f"{function.name!r} has {texts[asked]!r} fetch data and loops over it on the host"
+                yield cpp.hit(function.body[0] + asked, what)
             elif library >= 0:
                 yield cpp.hit(function.body[0] + library, f"{function.name!r} computes on the host")
+
+
+def _fetching(native: Native) -> frozenset[str]:
+    """Functions of the host, constructors among them, that fetch data and do not loop over it themselves."""
+    found = set()
+    for cpp in native.sources:
+        for function in cpp.unit.functions:
+            texts = [t.text if t.kind != "str" else "" for t in cpp.unit.tokens[slice(*function.body)]]
+            if not (function.is_kernel or function.is_device) and _find_fetch(texts) >= 0:
+                found.add(function.name)
+    return frozenset(found)
+
+
+def _find_fetch(texts: list[str]) -> int:
+    """Where data is fetched, -1 where none is."""
+    return next((i for i, text in enumerate(texts) if text in _FETCHES or _is_cpu(texts, i)), -1)
 
 
 def _is_cpu(texts: list[str], at: int) -> bool:

@@ -14,6 +14,7 @@ from kengine.errors import CandidateFault, TargetUnavailable
 from kengine.model import Mode
 from kengine.native import observe
 from kengine.native.inline import place_fault, texts_of
+from kengine.runner import hostmemory
 from kengine.runner import watch as calls
 
 from kengine_cuda.device.interpose import LINK, find_library, load, observed
@@ -77,7 +78,8 @@ def _watched(function: Callable[..., Any], launches: c.CDLL) -> Callable[..., An
             raise observation.failed(fault) from None
         launches.kengine_launches_begin(_MODES[observation.mode])
         try:
-            with observed(launches, _launch) if calls.active() or streams.watching() else nullcontext():
+            seen = observed(launches, _launch) if calls.active() or streams.watching() else nullcontext()
+            with seen, hostmemory.inside((args, kwargs), False):
                 return function(*args, **kwargs)
         finally:
             grid = (c.c_uint * 3)()
