@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import sys
 import threading
 from typing import Any, Literal, overload
 
 _TRIES = 5
+_DEEPEST = 2_700
+"""Levels of a tree that a compiler with Python's usual limit of 1,000 calls can go down."""
 _alone = threading.RLock()
 
 
@@ -18,13 +21,26 @@ def parse_tree(text: str, mode: str = "exec", filename: str = "<unknown>") -> An
     """As `ast.parse`, for engines that read candidates in several threads. Raises what it raises.
 
     CPython to 3.11.7 counts how deep it is in one tree for all threads of a process, and ends in SystemError where
-    another thread, or a finaliser that the collector of garbage calls meanwhile, began a tree of its own.
+    another thread, or a finaliser that the collector of garbage calls meanwhile, began a tree of its own. CPython 3.10
+    makes a tree of any depth, which its compiler then refuses; from 3.11 on such a text ends in RecursionError here.
     """
     for left in reversed(range(_TRIES)):
         try:
             with _alone:
-                return ast.parse(text, filename, mode=mode)
+                tree = ast.parse(text, filename, mode=mode)
+            break
         except SystemError:  # code that is not kengine's parsed meanwhile
             if not left:
                 raise
-    raise AssertionError("unreachable")
+    if sys.version_info < (3, 11):
+        _check_depth(tree)
+    return tree
+
+
+def _check_depth(tree: ast.AST) -> None:
+    level, depth = [tree], 0
+    while level:
+        depth += 1
+        if depth > _DEEPEST:
+            raise RecursionError("maximum recursion depth exceeded during ast construction")
+        level = [inner for node in level for inner in ast.iter_child_nodes(node)]

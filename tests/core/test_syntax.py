@@ -17,6 +17,14 @@ def test_trees_and_errors_are_pythons_own() -> None:
         parse_tree("x = = 1")
 
 
+@pytest.mark.parametrize("tail", [".a", "()", "[0]", "+a"])
+def test_a_tree_that_no_compiler_goes_down_is_refused_by_every_python(tail: str) -> None:
+    with pytest.raises(RecursionError):
+        parse_tree("a" + tail * 100_000)
+    tree = parse_tree("a" + tail * 500)
+    assert len(tree.body) == 1 and compile(tree, "kernel.py", "exec")
+
+
 def test_another_thread_in_the_middle_of_a_tree_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     parse, calls = ast.parse, []
 

@@ -177,7 +177,7 @@ __global__ void plain(float* x) { }
 void run() { k<scalar_t, TILE><<<1, 1>>>(x); k<at::Half, 8><<<1, 1>>>(x); plain<<<1, 1>>>(x);
              k<Other, 8><<<1, 1>>>(x); }
 """
-    assert instances_of(source) == ("k<float, 16>", "k<__half, 8>")
+    assert instances_of(source) == ("k<float, 16>", "k<c10::Half, 8>")
 
 
 @pytest.mark.parametrize(

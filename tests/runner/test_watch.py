@@ -15,12 +15,18 @@ torch = pytest.importorskip("torch")
 
 @pytest.fixture(autouse=True, scope="module")
 def prepared():
+    import _thread
     import threading
 
-    impl, start = torch.library.Library.impl, threading._start_new_thread
+    starts = [(module, name, getattr(module, name)) for module in (_thread, threading)
+              for name in ("start_new_thread", "_start_new_thread", "start_joinable_thread", "_start_joinable_thread")
+              if hasattr(module, name)]  # fmt: skip
+    impl = torch.library.Library.impl
     watch.prepare()
     yield
-    torch.library.Library.impl, threading._start_new_thread = impl, start
+    torch.library.Library.impl = impl
+    for module, name, start in starts:
+        setattr(module, name, start)
 
 
 def follow(function, *args, parameters=(), writes=()):

@@ -19,7 +19,7 @@ from kengine.errors import TaskError
 from kengine.judge import arena, diagnosis, near, reference, transforms
 from kengine.judge.compare import arena_numpy, judge_elements, load_output
 from kengine.judge.expected import at_least_1d, namespace, wide
-from kengine.judge.leaves import numpy_dtype
+from kengine.judge.leaves import is_torch, numpy_dtype
 from kengine.judge.lending import Holder, Key, Place, copy_out
 from kengine.judge.structure import Malformed, in_order, mismatch, read_outputs
 from kengine.model import TensorSpec
@@ -104,16 +104,16 @@ def _select(session: Session, place: Place, number: int, copy: Any, before: str)
         telling = telling & right
         if int(telling.sum()) < RUN or bool(right.all()):
             return None
-        other = session.expected(session.cases[place.key[1]], before).outputs[number]
-        if other.form.spec.shape != spec.shape:
+        others = session.expected(session.cases[place.key[1]], before).outputs
+        if number >= len(others) or others[number].form.spec.shape != spec.shape:
             return None
-        telling = telling & ~(xp.abs(got - other.exact) <= APART * want.allowed)
-    if int(telling.sum()) < RUN:
+        telling = telling & ~(xp.abs(got - others[number].exact) <= APART * want.allowed)
+        computed = telling & ~_copied(place, spec, got, session.device)
+    flat = computed.reshape(-1)
+    if not _may_run(flat.nonzero()[0] if xp is np else arena_numpy(flat.nonzero()[:, 0]), spec.shape):
         return None
-    got, right, telling, allowed = (arena_numpy(a) for a in (got, right, telling, want.allowed))
-    part = _Part(number, got, allowed, right, telling, telling & ~_copied(place, spec, got), 0.0)
-    if not any(_runs(part, axis).any() for axis in _axes(got.shape)):
-        return None
+    got, right, telling, computed, allowed = (arena_numpy(a) for a in (got, right, telling, computed, want.allowed))
+    part = _Part(number, got, allowed, right, telling, computed, 0.0)
     sizes = np.abs(_reals(got[telling]))
     low, high = float(sizes.min()), float(sizes.max())
     pool = _input_values(place, spec.dtype, low, high)
@@ -174,14 +174,31 @@ def _start(right: Any, at: int, gap: int) -> int:
     return at - few if few <= gap else at
 
 
-def _copied(place: Place, spec: TensorSpec, got: Any) -> Any:
+def _may_run(places: Any, shape: tuple[int, ...]) -> bool:
+    """Whether elements at some places of a flat output follow one another along any axis, so that they are worth more
+    than a look at their places."""
+    if len(places) < RUN:
+        return False
+    for axis in _axes(shape):
+        length, after = shape[axis], prod(shape[axis + 1 :])
+        moved = np.sort((places // (length * after) * after + places % after) * length + places // after % length)
+        if bool((moved[RUN - 1 :] - moved[: 1 - RUN] <= (RUN - 1) * (GAP + 1)).any()):
+            return True
+    return False
+
+
+def _copied(place: Place, spec: TensorSpec, got: Any, device: str) -> Any:
     """Where an output is what an input of its shape is at that place: what costs least to see, and is met most."""
-    found: Any = np.zeros(got.shape, dtype=bool)
+    found: Any = got != got
     for packed in (place.entry.packed, place.entry.lent):
         for _, leaf in packed.names:
-            if leaf.spec.shape == spec.shape:
-                found |= _rounded(at_least_1d(wide(leaf.value(packed.image), "cpu")), spec.dtype) == got
+            if leaf.spec.shape == spec.shape and _is_complex(leaf.spec) == _is_complex(spec):
+                found |= _rounded(at_least_1d(wide(leaf.value(packed.image), device)), spec.dtype) == got
     return found
+
+
+def _is_complex(spec: TensorSpec) -> bool:
+    return spec.dtype.startswith("complex")
 
 
 def _input_values(place: Place, dtype: str, low: float, high: float) -> Any:
@@ -215,6 +232,8 @@ def _among(values: Any, pool: Any) -> Any:
 def _rounded(values: Any, dtype: str) -> Any:
     """Wide values as they are after a cast to a dtype."""
     torch = sys.modules.get("torch")
+    if is_torch(values):
+        return reference.widen(values.to(getattr(torch, dtype)))
     if torch is not None and dtype.startswith(("bfloat", "float8")):
         return torch.from_numpy(np.ascontiguousarray(values)).to(getattr(torch, dtype)).to(torch.float64).numpy()
     with np.errstate(all="ignore"):
@@ -289,6 +308,8 @@ def _without_parameters(session: Session, place: Place, part: _Part, before: str
     try:
         mixed = reference.run_honest(session.module, args, model, session.writes, seed, precision).arrays()
     except TaskError:
+        return part
+    if part.number >= len(mixed):
         return part
     other = at_least_1d(wide(mixed[part.number], "cpu"))
     if other.shape != part.got.shape:

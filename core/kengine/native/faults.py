@@ -68,9 +68,38 @@ def reword(message: str, text: str = "") -> str:
     return f"{message[: match.start()]}{kernel} takes ({takes}), the launch gives {given}{message[match.end() :]}"
 
 
+_CRASH = re.compile(
+    r"nvcc error\s*:\s*'(\w+)' (?:died due to signal \d+|core dumped)"
+    r"|([\w./+-]*(?:g\+\+|gcc|c\+\+)[\d.-]*): internal compiler error: .*signal"
+    r"|[^\s:]+:\d+(?::\d+)?: (internal compiler error): "
+    r"|([\w./+-]*(?:clang|hipcc|c\+\+)[\w./+-]*): error: (?:clang frontend|linker|\w+) command failed "
+    r"(?:due to signal|with exit code 1[3-9]\d\b)"
+    r"|([\w./+-]+) ended by signal (?:4|6|7|8|11)\b"
+)
+"""A line in which a driver says that a part of it has crashed."""
+
+
+def find_crash(log: str) -> str:
+    """The compiler that has crashed by its log; "" where none has, or where the log tells of errors as well: what the
+    source has it say may stand in it."""
+    crashed = ""
+    for line in log.splitlines():
+        match = _CRASH.match(line)
+        if match:
+            crashed = crashed or next(word for word in match.groups() if word)
+        elif re.search(r"\b(?:error|undefined reference)\b", line):
+            return ""
+    return crashed
+
+
 def compile_fault(message: str, line: int | None, log: str, filename: str, lines: LineMap, path: str) -> CandidateFault:
-    """A compiler's refusal; messages and log speak of the candidate's file and its lines."""
+    """A compiler's refusal; messages and log speak of the candidate's file and its lines. `unsupported` where it has
+    not refused the source but crashed over it."""
     at = lines.line(line)
+    crashed = find_crash(log)
+    if crashed:
+        problem = f"the compiler itself crashed over this source: {crashed}"
+        return CandidateFault("unsupported", problem, renumber(log, filename, lines, path), 0)
     text = reword(re.sub(rf"^{re.escape(filename)}:(?:\d+:)?\s*", "", message), _shown(lines, at))
     where = f" (line {at})" if at else ""
     shown = renumber(log, filename, lines, path)

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from kengine.provenance import contents
+from kengine.provenance.ledger import FOREIGN, Ledger, Piece
 from kengine.runner import watch
 
 HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST = 0, 1, 2
@@ -27,12 +28,12 @@ class _Memory:
     """One call's. seals: digests of blocks by their start. fetched: what was copied to the host, by its address there.
 
     symbols: variables of a module that host code has copied to; kernels read them without being given them. given: what
-    the function that runs was given. dirty: blocks that host code has written to. precise: tensors of the host are never
-    those of the device under another name.
+    the function that runs was given. dirty: blocks that host code has written to. precise: the host's tensors never
+    lie where the device's do.
     """
 
-    def __init__(self, scope: object) -> None:
-        self.scope = scope
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
         self.seals: dict[int, tuple[int, Any, Any]] = {}
         self.sealed = 0
         self.fetched: dict[int, tuple[bytes, int]] = {}
@@ -59,13 +60,26 @@ class _Memory:
             if now != digest:
                 self.seals[start] = nbytes, now, keep
                 changed.append((start, nbytes))
-        watch.written(changed)
+        self.write(changed, readable=True)
         self.dirty.update(start for start, _ in changed)
         return changed
 
     def reseal(self) -> None:
         """Everything that changed was meant to."""
         self.seal([(start, nbytes, keep) for start, (nbytes, _, keep) in list(self.seals.items())])
+
+    def export(self, regions: Iterable[Region], part: bool = False) -> None:
+        """Note data that host code has got and nobody follows any further; part: further pieces add to it."""
+        for start, nbytes in regions:
+            self.ledger.export(Piece(start, start + nbytes, nbytes, None), "data", part)
+
+    def write(self, regions: Iterable[Region], readable: bool) -> None:
+        """Note memory that host code has written to; readable: it could read it as well, which is noted where nothing
+        else has been seen to leave."""
+        if readable and not any(self.ledger.left["data"].values()):
+            self.export(regions)
+        for start, nbytes in regions:
+            self.ledger.enter(Piece(start, start + nbytes, 0, None), FOREIGN, "host code")
 
     def original(self, source: int, size: int) -> int:
         """Where memory of the host was copied from, if it holds that still; else 0."""
@@ -81,18 +95,21 @@ _memory: _Memory | None = None
 
 def _current() -> _Memory | None:
     global _memory
-    scope = watch.scope()
-    if scope is None:
+    ledger = watch._watch.ledger if watch._watch is not None else None
+    if ledger is None:
         _memory = None
-    elif _memory is None or _memory.scope is not scope:
-        _memory = _Memory(scope)
+    elif _memory is None or _memory.ledger is not ledger:
+        _memory = _Memory(ledger)
     return _memory
 
 
-def fetched(value: object) -> None:
-    """Note that host code has got a copy of this array on the device, which it can read."""
-    if _current() is not None:
-        watch.exported([value])
+def fetched(tensor: Any) -> None:
+    """Note that host code has got a copy of this tensor on the device, which it can read."""
+    memory = _current()
+    if memory is not None:
+        from kengine.runner.hosttensors import regions
+
+        memory.export(regions([tensor]))
 
 
 def before_launch(
@@ -101,20 +118,20 @@ def before_launch(
     """Find what host code has written; the variables that the launch may read besides its arguments.
 
     pinned: memory that host code reads and writes by its address as kernels do. fresh: memory of the device that this
-    call has allocated. No host can write there, or to what a kernel is given, but by a copy: who does it under emulation
-    reads the device's memory as well.
+    call has allocated. No host can write there, or to what a kernel is given, but by a copy: who does it where the
+    device is emulated reads the device's memory as well.
     """
     memory = _current()
     if memory is None:
         return []
     changed = memory.settle()
     if any(_holds(pinned, start) for start, _ in changed) or any(map(_is_written, pinned)):
-        watch.exported(pinned)
+        memory.export(pinned)
     written = [region for region in (*pinned, *fresh) if _is_written(region)]
     starts = {a[0] for a in arguments if isinstance(a, tuple)} - {start for start, _ in pinned}
     if any(region in fresh for region in written) or (memory.precise and memory.dirty & starts):
-        watch.exported(memory.given)
-    watch.written(written, readable=False)
+        memory.export(memory.given)
+    memory.write(written, readable=False)
     return list(memory.symbols.values())
 
 
@@ -147,7 +164,7 @@ def copy(to: int, source: int, size: int, kind: int, device: Sequence[Region], p
     symbol = not known[to] and not to_host and from_host
     origin = memory.original(source, size) if from_host else source
     if not from_host and (to_host or not known[to]):
-        watch.exported([(source, size)], part=True)
+        memory.export([(source, size)], part=True)
         memory.fetched[to] = ctypes.string_at(source, size), source
     if symbol or (not to_host and not known[to]):
         memory.symbols[to] = to, size
@@ -156,7 +173,7 @@ def copy(to: int, source: int, size: int, kind: int, device: Sequence[Region], p
         if origin:
             watch.operation("copy", [(origin, size)], [(to, size)])
         else:
-            watch.written([(to, size)], readable=False)
+            memory.write([(to, size)], readable=False)
     memory.seal([(start, n, keep) for start, (n, _, keep) in list(memory.seals.items()) if start <= to < start + n])
     memory.seal([(*region, None) for region in pinned if _holds([region], to)])
 

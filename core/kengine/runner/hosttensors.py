@@ -8,7 +8,6 @@ import torch
 
 from kengine.provenance import dispatch
 from kengine.provenance.modes import DispatchMode
-from kengine.runner import watch
 
 if TYPE_CHECKING:
     from kengine.runner.hostmemory import _Memory
@@ -30,7 +29,7 @@ class Tensors(DispatchMode):
         name = str(func._schema.name)
         with torch._C.DisableTorchFunction():
             if name in _COPIES and _to_host(name, args, kwargs, result):
-                watch.exported([args[1] if name == "aten::copy_" else args[0]])
+                self._memory.export(regions([args[1] if name == "aten::copy_" else args[0]]))
             written = any(a.alias_info is not None and a.alias_info.is_write for a in func._schema.arguments)
             self.seal([result, args, kwargs] if written else result)
         return result
@@ -44,11 +43,18 @@ class Tensors(DispatchMode):
         return [(p.start, p.end - p.start) for p in pieces]
 
 
+def regions(values: list[Any]) -> list[tuple[int, int]]:
+    """Where tensors lie, as far as they have memory, and how many bytes of it they use."""
+    with torch._C.DisableTorchFunction():
+        pieces = [piece for tensor in values if (piece := dispatch.piece(tensor)) is not None]
+    return [(p.start, p.nbytes) for p in pieces]
+
+
 def _to_host(name: str, args: Any, kwargs: Any, result: Any) -> bool:
     """Whether this copies from the device to the host.
 
-    Where the device is an emulated one all tensors lie on the host. There an extension that is built for it says so: what
-    it moves to the host is copied without blocking, which means nothing there.
+    Where the device is an emulated one all tensors lie on the host. There an extension that is built for it says so:
+    what it moves to the host is copied without blocking, which means nothing there.
     """
     source, target = (args[1], args[0]) if name == "aten::copy_" else (args[0], result)
     if source.device.type != "cpu":

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from kengine.array import Array
 from kengine.provenance import Facts, callers, contents, mappings
-from kengine.provenance.ledger import FOREIGN, INPUT, PARAMETER, Ledger, Piece
+from kengine.provenance.ledger import INPUT, PARAMETER, Ledger, Piece
 
 if TYPE_CHECKING:
     from kengine.provenance.dispatch import Follower
@@ -190,32 +190,6 @@ def allocated(arrays: Iterable[object]) -> None:
         for each in [p for value in arrays for p in _pieces(value)]:
             if _watch.ledger.find(each.start) is None:
                 _watch.ledger.enter(each, 0, "allocation")
-
-
-def scope() -> object | None:
-    """What stands for the call that is followed now; None where none is."""
-    return _watch
-
-
-def exported(arrays: Iterable[object], part: bool = False) -> None:
-    """Note data of arrays that host code has got and nobody follows any further; part: further pieces add to them."""
-    if _watch is not None:
-        with _paused(_watch):
-            found = [p for value in arrays for p in _pieces(value)]
-        for each in found:
-            _watch.ledger.export(each, "data", part)
-
-
-def written(arrays: Iterable[object], readable: bool = True) -> None:
-    """Note memory that host code has written to in a way that nobody follows; readable: it could read it as well, which
-    is noted where nothing else has been seen to leave."""
-    if _watch is not None:
-        ledger = _watch.ledger
-        found = [p for value in arrays for p in _pieces(value)]
-        for each in found if readable and not any(ledger.left["data"].values()) else ():
-            ledger.export(each, "data")
-        for each in found:
-            ledger.enter(Piece(each.start, each.end, 0, each.owner), FOREIGN, "host code")
 
 
 def blocks(addresses: Iterable[int]) -> list[tuple[int, int]]:

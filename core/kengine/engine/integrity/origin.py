@@ -172,7 +172,7 @@ def _elsewhere(facts: Facts) -> str:
         into = "was returned" if any(origin.foreign for origin in facts.outputs) else "went into its kernels"
         return f"inputs were read on the host, and data of unknown origin {into}: the host computes it"
     if facts.input_bytes and facts.exported_bytes >= EXPORTED * facts.input_bytes:
-        return f"{facts.exported_bytes / facts.input_bytes:.0%} of its inputs were read on the host, number by number"
+        return f"{facts.exported_bytes / facts.input_bytes:.0%} of its inputs were read on the host"
     if facts.addressed_bytes and facts.unwritten_bytes >= RETURNED * facts.addressed_bytes:
         return "inputs were read by their addresses, and its kernels read memory that no kernel or operator has written"
     if apart and len(apart) == len(facts.outputs):

@@ -1,8 +1,8 @@
 """C++ code computes on the processor.
 
 What it does:
-Finds host functions that fetch data from the device (`.cpu()`, `torch::kCPU`, a copy from device to host), themselves or
-by a helper or a constructor, and then loop over it, or use Eigen, MKL or OpenMP.
+Finds host functions that fetch data from the device (`.cpu()`, `torch::kCPU`, a copy from device to host), themselves
+or by a helper or a constructor, and then loop over it, or use Eigen, MKL or OpenMP.
 
 Why is this bad:
 The processor does what the kernel was asked for. It is a warning: reading one number back is honest, and so is working

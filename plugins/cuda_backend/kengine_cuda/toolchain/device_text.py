@@ -50,9 +50,9 @@ template <class T> struct enable_if<true, T> { using type = T; };
 template <bool condition, class T = void> using enable_if_t = typename enable_if<condition, T>::type;
 template <class T> struct is_arithmetic { static constexpr bool value = false; };
 #define KENGINE_X(T) template <> struct is_arithmetic<T> { static constexpr bool value = true; };
-KENGINE_X(bool) KENGINE_X(char) KENGINE_X(signed char) KENGINE_X(unsigned char) KENGINE_X(short) KENGINE_X(unsigned short)
-KENGINE_X(int) KENGINE_X(unsigned) KENGINE_X(long) KENGINE_X(unsigned long) KENGINE_X(long long)
-KENGINE_X(unsigned long long) KENGINE_X(float) KENGINE_X(double)
+KENGINE_X(bool) KENGINE_X(char) KENGINE_X(signed char) KENGINE_X(unsigned char) KENGINE_X(short)
+KENGINE_X(unsigned short) KENGINE_X(int) KENGINE_X(unsigned) KENGINE_X(long) KENGINE_X(unsigned long)
+KENGINE_X(long long) KENGINE_X(unsigned long long) KENGINE_X(float) KENGINE_X(double)
 #undef KENGINE_X
 }
 """

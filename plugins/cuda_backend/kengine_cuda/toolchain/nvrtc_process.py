@@ -1,8 +1,8 @@
 """The process in which NVRTC compiles: a program of its own, of the standard library alone.
 
-A compiler that ends the process ends this one, in which no candidate's code has run. It reads requests from its standard
-input and writes answers to its standard output: eight bytes of length, then `marshal`'s form of a tuple. It ends with its
-standard input.
+A compiler that ends its process ends this one, in which no candidate's code has run. It reads requests from its
+standard input and writes answers to its standard output: eight bytes of length, then `marshal`'s form of a tuple. It
+ends with its standard input.
 """
 
 import ctypes as c

@@ -5,7 +5,7 @@
 # letter = "C4"
 # tries = "Looks like two launches, but the bulk kernel is a class whose brackets and call run torch; Triton does the last few."
 # right = ["lint_rejected", "sham"]
-# dynamic = ["provenance"]
+# dynamic = ["provenance", "launches do nothing"]
 # ///
 
 import torch
