@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 from kengine.judge import withheld
@@ -300,15 +298,8 @@ def test_who_asks_for_no_parts_is_told_of_none(bench, make_task):
     assert ask(bench, put(np.s_[5:]), before="") == ""
 
 
-def test_it_costs_little_where_nothing_is_right(bench, make_task):
+def test_where_nothing_is_right_no_input_is_looked_at(bench, make_task, monkeypatch):
     bench.open(make_task(source("torch.tanh(x) * x")), cases=1)
-    ask(bench, lambda x: filled(NAN, x))
-    (lent,) = bench.lend(0, phase="without")
-    outputs = lent.describe([filled(NAN, lent.args[0])])
-    session, holder = next(iter(bench.judge.sessions.values())), bench.judge.holders["r1"]
-    best = 1.0
-    for _ in range(20):
-        begun = time.perf_counter()
-        assert withheld.find_parts(session, holder, (session.key, 0, "without"), outputs, "check") == ""
-        best = min(best, time.perf_counter() - begun)
-    assert best < 1e-3
+    for name in ("_input_values", "_copied", "_describe"):
+        monkeypatch.setattr(withheld, name, lambda *_: pytest.fail("looked at"))
+    assert ask(bench, lambda x: filled(NAN, x)) == ""

@@ -18,6 +18,10 @@ def install() -> None:
         return
     if os.environ.get("TRITON_INTERPRET") != "1":
         raise RuntimeError("TRITON_INTERPRET=1 is not set: this process compiles kernels and cannot interpret them")
+    # `grammar` asks it while a kernel runs, when the interpreter has put `print` in the language: Python 3.10 knows no
+    # signature of that, and Triton could not be loaded further.
+    import triton.compiler.code_generator  # noqa: F401
+
     from kengine_triton.interpret import (
         arithmetic,
         assertion,
