@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
+
 import pytest
 from kengine.errors import TaskError
 from kengine.judge.module import TaskModule
@@ -32,12 +35,22 @@ ENDS = {
 }
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """SIGINT raises, also where whoever started the tests has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("end", ENDS)
 def test_what_would_end_a_process_is_an_error_of_the_task(end, make_task) -> None:
     with pytest.raises(TaskError, match=rf"its source cannot be executed: {ENDS[end]}"):
         TaskModule(make_task(TASK.format(top=end, body="")))
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("end", ENDS)
 def test_the_judge_answers_and_goes_on(end, bench, make_task) -> None:
     answer = bench.open(make_task(TASK.format(top="", body=end)))

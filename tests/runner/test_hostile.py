@@ -241,6 +241,7 @@ def test_a_lie_cannot_put_an_answer_into_memory_that_was_not_written(runners, le
     assert all(v != v for v in lent.sink(0))  # the judge's poison, which is what the lie is compared by
 
 
+SLEEP = str(86_400_000 + os.getpid())  # of this run of the tests alone
 BEHIND = (
     "import os, subprocess, time\n"
     "def leave():\n"
@@ -248,7 +249,7 @@ BEHIND = (
     "        os.setsid()\n"
     "        if os.fork() == 0:\n"
     "            os.setsid()\n"
-    "            subprocess.Popen(['sleep', '86422'], start_new_session=True)\n"
+    f"            subprocess.Popen(['sleep', '{SLEEP}'], start_new_session=True)\n"
     "            time.sleep(86421)\n"
     "        os._exit(0)\n"
     "    os.wait()\n"
@@ -261,7 +262,7 @@ def sleepers() -> list[str]:
     for name in os.listdir("/proc"):
         try:
             with open(f"/proc/{name}/cmdline", "rb") as file:
-                if file.read() == b"sleep\x0086422\x00":
+                if file.read() == f"sleep\0{SLEEP}\0".encode():
                     found.append(name)
         except OSError:
             continue

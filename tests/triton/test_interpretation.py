@@ -152,3 +152,13 @@ def test_verdict(verify: Any, tmp_path: Path, name: str) -> None:
     assert all(check.ok for check in verdict.stages.integrity.checks)
     assert "same kernels" in {check.name for check in verdict.stages.integrity.checks}
     assert not [finding for finding in verdict.stages.lint.findings if finding.severity == "reject"]
+
+
+def test_the_compilers_grammar_is_there_before_a_kernel_runs() -> None:
+    """Python 3.10 cannot load it once the interpreter has put its own functions in the language."""
+    asked = ("import sys; from kengine_triton import interpret; interpret.install(); "
+             "print('triton.compiler.code_generator' in sys.modules)")  # fmt: skip
+    path = os.pathsep.join(entry for entry in sys.path if entry)
+    environ = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": path}
+    done = subprocess.run([sys.executable, "-c", asked], env=environ, capture_output=True, text=True, timeout=120)
+    assert done.stdout == "True\n", done.stderr
