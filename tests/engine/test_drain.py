@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 
@@ -40,8 +41,13 @@ def test_bytes_that_are_not_text_do_no_harm():
     assert output.text().endswith("ok")
 
 
+def descriptors():
+    gc.collect()
+    return len(os.listdir("/proc/self/fd"))
+
+
 def test_a_writer_is_never_blocked_and_its_pipe_is_closed_in_the_end():
-    before = len(os.listdir("/proc/self/fd"))
+    before = descriptors()
     drain = Drain()
     try:
         _, write, output = drain.pipe()
@@ -51,11 +57,11 @@ def test_a_writer_is_never_blocked_and_its_pipe_is_closed_in_the_end():
         assert wait_for(lambda: output.total == 64 * 65536)
     finally:
         drain.close()
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert descriptors() <= before, "what an earlier test has left may go meanwhile"
 
 
 def test_a_forgotten_pipe_is_closed_although_somebody_still_holds_the_other_end():
-    before = len(os.listdir("/proc/self/fd"))
+    before = descriptors()
     drain = Drain()
     try:
         _, write, output = drain.pipe()
@@ -66,7 +72,7 @@ def test_a_forgotten_pipe_is_closed_although_somebody_still_holds_the_other_end(
     finally:
         drain.close()
     assert output.text() == "last words"
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert descriptors() <= before, "what an earlier test has left may go meanwhile"
 
 
 def test_a_pipe_that_is_forgotten_after_its_end_takes_no_other_with_it():

@@ -515,7 +515,7 @@ def test_what_further_rounds_need_is_drawn_while_nobody_is_timed(measure, monkey
     monkeypatch.setattr(Session, "compute", compute)
     monkeypatch.setattr(timing, "prepare", prepared)
     noisy = Noisy()
-    plan = {"budget_s": 60.0, "timeout_s": 5.0}
+    plan = {"budget_s": 60.0, "timeout_s": 60.0}
     answer, runner = measure(lambda x: x.cumsum(-1), noisy.lie, source=QUICK, instruments=noisy, plan=plan)
     (case,) = codec.from_json(answer["record"], TimeRecord).cases
     assert len(case.candidate_ns) == timing.MAX_ROUNDS * timing.MIN_SETS and case.label == "unclear"
@@ -525,7 +525,7 @@ def test_what_further_rounds_need_is_drawn_while_nobody_is_timed(measure, monkey
 def test_inputs_that_are_not_kept_are_drawn_as_they_come(measure, monkeypatch):
     monkeypatch.setattr(Session, "is_kept", lambda *a: False)
     noisy = Noisy()
-    plan = {"budget_s": 60.0, "timeout_s": 5.0}
+    plan = {"budget_s": 60.0, "timeout_s": 60.0}
     answer, runner = measure(lambda x: x.cumsum(-1), noisy.lie, source=QUICK, instruments=noisy, plan=plan)
     (case,) = codec.from_json(answer["record"], TimeRecord).cases
     assert len(case.candidate_ns) == timing.MAX_ROUNDS * timing.MIN_SETS
