@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch")
 import numpy as np  # noqa: E402
 from kengine import pretence  # noqa: E402
 from kengine.pretence import Figures  # noqa: E402
+from kengine.runner.tensors import Seen, see  # noqa: E402
 
 FIGURES = Figures("sm_90", "a chip", False, (9, 0), 32, 132, 2048, 49152, 233472, 1 << 30)
 VALUES = [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
@@ -98,6 +99,15 @@ def test_the_device_by_any_of_its_names(x: Any) -> None:
 
 def test_a_tensor_without_memory_stays_without(x: Any) -> None:
     assert x.to("meta").is_meta and x.to(device="meta").device.type == "meta"
+
+
+def test_the_runner_says_of_an_answer_where_it_would_be() -> None:
+    x = torch.tensor(VALUES)
+    with pretence.pretend(FIGURES, poison=True):
+        pretence.give(x)
+        answers = (x, x + 1, x.cpu().cuda(), x.cpu(), x.to("cpu") * 2)
+    seen = [see(answer) for answer in answers]
+    assert [isinstance(each, Seen) and each.device for each in seen] == ["cpu", "cpu", "cpu", "host", "host"]
 
 
 def test_outside_nothing_is_said_of_an_argument() -> None:

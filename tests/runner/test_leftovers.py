@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import weakref
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from kengine.runner import leftovers  # noqa: E402
+from kengine import codec  # noqa: E402
+from kengine.model import Artifact, CaseView, Mode, Target  # noqa: E402
+from kengine.runner import child, leftovers  # noqa: E402
 
 
 @pytest.fixture
@@ -59,6 +63,31 @@ def test_no_room_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(torch.Tensor, "clone", full)
     assert leftovers.leave(torch.ones(4)) == 0
+
+
+@pytest.mark.parametrize(
+    ("device", "mode", "left"),
+    [("cuda", Mode.normal, 1), ("cuda", Mode.traced, 1), ("cuda", Mode.noop, 0), ("cuda", Mode.raises, 0),
+     ("cpu", Mode.normal, 0)],
+)  # fmt: skip
+def test_a_call_on_a_device_leaves_its_answer_and_one_without_kernels_does_not(
+    monkeypatch: pytest.MonkeyPatch, device: str, mode: Mode, left: int
+) -> None:
+    seen: list[Any] = []
+    monkeypatch.setattr(leftovers, "leave", seen.append)
+    monkeypatch.setattr(child.streams, "calling", lambda on_device: contextlib.nullcontext(tuple))
+    server = object.__new__(child.Server)
+    server.limits = {"device": device}
+    server.borrower = SimpleNamespace(borrow=lambda bundle, fds: SimpleNamespace(inputs=None, sinks=(), regions=()))
+    server.artifact = Artifact(Target("triton", "sm_90"))
+    outputs = SimpleNamespace(value=3, launches=(), details={})
+    monkeypatch.setattr(child.Server, "_make", lambda *_: (outputs, None))
+    monkeypatch.setattr(child.entry, "check_written", lambda inputs: None)
+    case = codec.to_json(CaseView(0, ()))
+    reply = server.launch({"case": case, "bundle": {}, "mode": mode.value}, [])
+    assert reply["outputs"] == [{"k": "value", "v": 3}] and seen == [3] * left
+    server.sequence({"cases": [case] * 2, "bundles": [{}] * 2, "modes": ["normal"] * 2}, [])
+    assert seen == [3] * (left + 2 * (device == "cuda"))
 
 
 @pytest.mark.device
